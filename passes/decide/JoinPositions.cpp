@@ -31,8 +31,8 @@ namespace ingot::decide {
 
 namespace {
 
-/// Whether a convolution is a matmul of positions and channels, so that windows
-/// are single positions.
+/// Whether `conv` equals a matmul of [positions, input channels] and [input
+/// channels, output channels]: its windows are single positions.
 bool isPointwise(ConvOp conv) {
   return schedule::ConvolutionAnchor{conv, nullptr}.isMatrix();
 }

@@ -26,7 +26,7 @@ public:
   double saved(int64_t bytes, int64_t held) const;
 
 private:
-  /// Properties of a group that do not depend on the rows; cached.
+  /// Cached properties of a group that do not depend on the number of rows.
   struct Group {
     double work;
     /// The overhead of each launch in cycles.
@@ -38,7 +38,7 @@ private:
   mutable llvm::DenseMap<mlir::Operation *, Group> known;
   /// Whether the target has caches between the core and the arena.
   bool hasCaches;
-  /// Units of work per cycle.
+  /// Units of schedule::workOf per cycle.
   double rate;
 };
 

@@ -281,8 +281,8 @@ private:
           own +=
               count * costs.copy(result.getType(), kept * rowElements(result));
       }
-      // Row bands may skip rows that no group reads; this saving is not
-      // counted.
+      // Row bands may skip rows of the result that no group reads. The saving
+      // is not counted.
       int64_t rows = shapeOf(group->getResult(0))[1];
       cost += std::max(own - costs.launch(group, rows), 0.0) +
               costs.kernel() * double(kernelsOf(group, g, samples) - 1);

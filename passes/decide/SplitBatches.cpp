@@ -12,7 +12,7 @@
 // of one image fit. But with one launch per image, weights are read again and
 // kernels are launched again. So consecutive groups are split only if that
 // costs less than it saves. Slices are views, concatenations are in place, and
-// images share kernels.
+// all images use the same kernels.
 //
 // A part is a range of positions of the first axis: an image, or several
 // positions if groups have merged other axes into the first one (windows of an
@@ -38,7 +38,8 @@ namespace ingot::decide {
 
 namespace {
 
-/// The largest number of parts; more parts would need too many launches.
+/// The largest number of parts into which a batch is split; more parts would
+/// need too many launches.
 constexpr int64_t mostParts = 16;
 /// The largest number of operators in a segment, the consecutive operators that
 /// are split together. Two segments instead of a longer one cost only one more

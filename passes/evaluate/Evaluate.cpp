@@ -64,8 +64,8 @@ public:
   MainRunner(ModuleOp module, Jit &jit, Consumed consumed)
       : module(module), symbols(module), jit(jit), consumed(consumed) {}
 
-  /// Runs the launches of `main` and stores its results, of `bytes` bytes each,
-  /// in `results`.
+  /// Runs the launches of `main` and stores its results in `results`; `bytes`
+  /// are the sizes of the results.
   void run(kernel::ProgramOp main, ArrayRef<int64_t> bytes,
            MutableArrayRef<std::vector<char>> results) {
     constexpr size_t align = 64;

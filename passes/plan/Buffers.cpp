@@ -40,7 +40,7 @@ int64_t sliceOffset(Operation *op) {
 bool isContiguous(Operation *op) {
   auto slice = cast<SliceOp>(op);
   ArrayRef<int64_t> from = shapeOf(slice.getX()), to = shapeOf(slice);
-  bool whole = true; // whether all inner axes are read whole
+  bool whole = true; // whether all inner axes are read completely
   for (size_t i = to.size(); i-- > 0;) {
     if (to[i] > 1 && slice.getSteps()[i] != 1)
       return false;

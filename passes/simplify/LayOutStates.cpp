@@ -31,7 +31,8 @@ namespace ingot::simplify {
 
 namespace {
 
-/// An argument or a result of a function that holds a state.
+/// An argument or a result of a function that holds a state (a tensor kept from
+/// run to run).
 struct StateTensor {
   mutable func::FuncOp function;
   unsigned index;

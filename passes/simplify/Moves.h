@@ -1,4 +1,5 @@
-// Looks through transposes and reshapes.
+// Finds the value from which a chain of transposes and reshapes computes
+// another.
 
 #ifndef INGOT_PASSES_SIMPLIFY_MOVES_H
 #define INGOT_PASSES_SIMPLIFY_MOVES_H

@@ -45,7 +45,8 @@ namespace ingot::simplify {
 
 namespace {
 
-/// Neighbouring phases of an axis with equally many kernel positions.
+/// Neighbouring phases (remainders of result positions by the stride) of a
+/// spatial axis that all use the same number of kernel positions, `taps`.
 struct PhaseRun {
   int64_t first, count, taps;
 };
@@ -78,7 +79,7 @@ struct PhasedAxis {
     positions = (size + (crop - 1)).floorDiv(stride) + 1;
   }
 
-  /// Splits the runs into runs of a single phase.
+  /// Replaces each run of phases by runs of one phase each.
   void splitRuns() {
     SmallVector<PhaseRun, 2> single;
     for (const PhaseRun &run : runs)
