@@ -31,8 +31,8 @@ namespace ingot::decide {
 
 namespace {
 
-/// The int8 tensors that must have one signedness, and the contractions that
-/// read them.
+/// The int8 tensors that must all have the same signedness, and the
+/// contractions that read them.
 class Readers {
 public:
   Readers(Value first, const TargetDescription &target)
