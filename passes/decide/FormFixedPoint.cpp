@@ -308,8 +308,9 @@ private:
 /// The least number of fractional bits of exponents of 2. With fewer bits, the
 /// powers of 2 would have a relative error above 1/1000.
 constexpr int leastOfPowers = 10;
-/// The largest size of a softmax or layer_norm axis that is rewritten: sums
-/// along longer axes would need more than one level of partial sums.
+/// The largest size of a softmax or layer_norm axis that is rewritten. Sums
+/// along the axis are not split into partial sums, so each element loses
+/// log2(size) bits.
 constexpr int64_t longestRow = int64_t(1) << 16;
 
 /// Whether `v` is a finite constant, or is computed from finite constants only

@@ -32,11 +32,12 @@ struct Numbers {
   /// Returns the largest magnitude of the elements.
   double most() const;
   Numbers mapped(llvm::function_ref<double(double)> f) const;
-  /// Returns this + sign * x * y, elementwise; nothing if the shapes do not
-  /// broadcast.
+  /// Returns this + sign * x * y, elementwise; nothing if the shapes differ
+  /// (see `combined`).
   std::optional<Numbers> withProducts(const Numbers &x, const Numbers &y,
                                       double sign) const;
-  /// Returns f(a, b), elementwise; nothing if the shapes do not broadcast.
+  /// Returns f(a, b), elementwise. Returns nothing if both have several
+  /// elements and their shapes differ, apart from leading axes of size 1.
   static std::optional<Numbers>
   combined(const Numbers &a, const Numbers &b,
            llvm::function_ref<double(double, double)> f);

@@ -7,7 +7,7 @@
 // scalars is computed lane by lane. If the instruction takes vectors of half
 // the width, the vector is split into halves. If the target can multiply a
 // vector by one lane of another, each multiply-add gets its own copy of the
-// broadcast lane, so that the printer can print both as one instruction.
+// broadcast lane, so that both together can be one instruction.
 
 #include "dialects/kernel/NumberTypes.h"
 #include "passes/legalize/Expansions.h"
@@ -115,7 +115,7 @@ LogicalResult insertOneLane(vector::InsertStridedSliceOp op,
 }
 
 /// Gives each multiply-add its own copy of the broadcast lane that it
-/// multiplies by, so that the printer can print both as one instruction.
+/// multiplies by, so that both together can be one instruction.
 LogicalResult splitLaneUses(vector::FMAOp op, PatternRewriter &rewriter) {
   for (OpOperand &factor : op->getOpOperands().drop_back()) {
     auto splat = factor.get().getDefiningOp<vector::BroadcastOp>();

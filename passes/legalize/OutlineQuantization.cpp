@@ -53,7 +53,7 @@ struct OutlineQuantizationPass
 
 private:
   /// Whether functions can have arguments of type `type`: vectors must fit into
-  /// a register, unless the ABI passes vectors of any size in registers.
+  /// a register, unless the ABI passes vectors of any size.
   bool canPass(Type type) const {
     if (!elementOf(type).isInteger(32))
       return false;

@@ -12,9 +12,9 @@
 // A worker group begins and ends with launches that are split over threads.
 // Launches in between that are too small to be split are executed by one of the
 // group's threads. Longer launches are not part of worker groups: for them, the
-// saved time is negligible, and waiting threads would waste power. The threads
-// synchronize through one 64-bit word (runtime_support/ingot_team.h), for which
-// 32-bit targets may lack atomics.
+// saved time is negligible, and the waiting threads would spin for too long.
+// The threads synchronize through one 64-bit word
+// (runtime_support/ingot_team.h), for which 32-bit targets may lack atomics.
 //
 // Scaling: each thread that executes a part of a launch modifies the word
 // twice: to take its first part, and to count a part as done and take one of
