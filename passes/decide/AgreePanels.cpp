@@ -1,4 +1,6 @@
-// Packs weights only once if several groups use them, in panels of one width.
+// Chooses one panel width for all groups that use the same weights, so that the
+// weights are packed only once. (A panel consists of the packed weights of some
+// columns.)
 //
 //   @prompt: group "matrix-product"(%x, %w) {plan = {columns = 16, rows = 6}}
 //   @token:  group "matrix-product"(%y, %w) {plan = {columns = 32, rows = 1}}
@@ -28,7 +30,8 @@ namespace ingot::decide {
 
 namespace {
 
-/// The key of the panel width in plans.
+/// The entry of a plan (the dictionary `plan` of a group) that holds the panel
+/// width, as a number of columns.
 constexpr StringLiteral columnsKey = "columns";
 /// If the common width slows down a group by more than this factor, the group
 /// keeps its own panels.
@@ -73,8 +76,8 @@ private:
     SmallVector<GroupOp> groups;
   };
 
-  /// Returns the constant that the group's strategy will pack; null if there is
-  /// none.
+  /// Returns the constant that the strategy of `group` will pack into panels;
+  /// null if there is none.
   ConstantOp packableConstant(GroupOp group) const {
     for (Operation &op : group.getBody().front())
       if (OpOperand *weights = schedule::packableWeights(&op, *target))
@@ -89,14 +92,15 @@ private:
     return schedule::Plan(group.getPlanAttr()).number(columnsKey);
   }
 
-  /// Returns the best plan of a group for weights packed in panels of
-  /// `columns`, and its cost.
+  /// Returns the best plan of `group` for weights packed in panels of `columns`
+  /// columns, and its estimated cost in cycles.
   std::pair<schedule::Plan, double> planOfWidth(GroupOp group,
                                                 int64_t columns) const {
     const schedule::Strategy *strategy =
         schedule::lookupStrategy(group.getStrategy());
-    // For a group with packed weights, a strategy offers only plans that fit
-    // their panels. So the weights of a copy are packed in panels of `columns`.
+    // Once the weights of a group are packed, its strategy offers only plans
+    // for these panels. So this function clones the group, packs the weights of
+    // the clone, and asks for the clone's plans.
     OpBuilder builder(group);
     NamedAttrList entries(group.getPlanAttr());
     entries.set(columnsKey, builder.getI64IntegerAttr(columns));
@@ -122,8 +126,9 @@ private:
     return weights.getNumElements() * bytesPerElement(weights.getElementType());
   }
 
-  /// Returns the least number of cycles to read `weights` from behind the L2
-  /// cache; 0 if the weights of all groups together fit into it.
+  /// Returns a lower bound of the cycles for reading `weights` from the memory
+  /// beyond the L2 cache; 0 if the weights of all groups together fit into the
+  /// L2 cache.
   double cyclesToRead(ElementsAttr weights) const {
     return bytesOfAll > target->l2Bytes
                ? double(bytesOf(weights)) / target->rates.cacheBytes
@@ -172,7 +177,8 @@ private:
   }
 
   const TargetDescription *target = nullptr;
-  /// The total size of the weights of all groups.
+  /// The total size in bytes of the weights that any group packs; weights that
+  /// several groups share count once.
   int64_t bytesOfAll = 0;
 };
 

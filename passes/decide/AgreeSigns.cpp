@@ -1,5 +1,5 @@
-// Chooses signed or unsigned int8 activations on cores that multiply int8 in
-// core registers.
+// Chooses signed or unsigned int8 activations for cores that have no int8
+// vectors but multiply int8 numbers in core registers.
 //
 // If int8 dot products of one signedness are faster, activations get this
 // signedness (SignedBytes.h):
@@ -10,8 +10,9 @@
 //
 // The change costs nothing at run time, and results are bit-identical. On
 // targets with vector dot products, the pass TakeSigns chooses the signedness
-// before it is known which contractions use int8, and FormIntegerDots converts
-// the other operands where their padding is stored.
+// earlier, before it is known which contractions use int8. There,
+// FormIntegerDots converts the activations that still have the wrong
+// signedness.
 
 #include "dialects/graph/GraphDialect.h"
 #include "dialects/graph/ops/Contraction.h"
@@ -30,8 +31,8 @@ namespace ingot::decide {
 
 namespace {
 
-/// The int8 tensors that must have one signedness, and the contractions that
-/// read them.
+/// The int8 tensors that must all have the same signedness, and the
+/// contractions that read them.
 class Readers {
 public:
   Readers(Value first, const TargetDescription &target)
@@ -66,8 +67,8 @@ private:
                                            oneNumberOf(product.getBZero())));
   }
 
-  /// Estimates the cycles of a contraction if its input has the signedness of
-  /// `sign`.
+  /// Estimates the cycles of a contraction if its input has the int8 type
+  /// `sign`; 0 if the target has no dot product for that type.
   double cyclesWith(Operation *op, Type sign) const {
     ArrayRef<int64_t> w = shapeOf(op->getOperand(1));
     auto conv = dyn_cast<ConvOp>(op);

@@ -7,7 +7,8 @@
 
 namespace ingot::decide {
 
-/// Replaces a row chain by the groups in its body.
+/// Moves the groups in the body of the group `chain` in front of it, and erases
+/// `chain`.
 void separateStages(graph::GroupOp chain);
 
 } // namespace ingot::decide

@@ -8,19 +8,21 @@
 
 namespace ingot::decide {
 
-/// Elementwise operators that compute a result, collected from the result
-/// backwards.
+/// A set of elementwise operators that ends with the operator of a result. It
+/// grows from the result towards the operands.
 class ElementOperators {
 public:
   /// `shape` is the shape of the result, which all operators must have.
   explicit ElementOperators(llvm::ArrayRef<int64_t> shape) : shape(shape) {}
 
-  /// Adds `op`, and its operands to `open`; returns false if `op` is not
-  /// elementwise.
+  /// Adds `op` to the set and its operands, except scalar constants, to `open`.
+  /// Returns false and does not add `op` if it is not elementwise or if its
+  /// result or an operand does not have the shape `shape`.
   bool enter(mlir::Operation *op);
-  /// Adds the operator that computes the last value of `open` in program order.
-  /// Returns false if no operator computes it, `takes` rejects the operator, or
-  /// the limit of operators is reached.
+  /// Removes from `open` the value that is computed last in program order, and
+  /// adds the operator that computes it. Returns false if the value has no
+  /// defining operator, `takes` or `enter` rejects the operator, or the set
+  /// contains `most` operators already.
   bool enterNext(llvm::function_ref<bool(mlir::Operation *)> takes =
                      [](mlir::Operation *) { return true; });
   /// Operands of the collected operators that no collected operator computes,
@@ -28,8 +30,9 @@ public:
   llvm::SetVector<mlir::Value> open;
 
   bool contains(mlir::Operation *op) const { return operators.contains(op); }
-  /// Clones the operators in program order, with `samples` in place of
-  /// `operand`; their results get the shape of `samples`.
+  /// Clones the operators in program order and returns the clones. In the
+  /// clones, `operand` is replaced by `samples`, and results have the shape of
+  /// `samples`.
   llvm::SmallVector<mlir::Operation *> copyFor(mlir::OpBuilder &builder,
                                                mlir::Value operand,
                                                mlir::Value samples) const;

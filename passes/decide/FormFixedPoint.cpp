@@ -6,20 +6,22 @@
 //         p = 2^fraction(d) >> -integer(d)               a polynomial and a shift
 //         dequantize(mul_high(p, 2^60 / reduce_sum(p)), 2^-28) -> quantize
 //
-// For targets that have only integer vectors and requantize in integers
-// (`vectorFloats` is false, `scalesIntegers` is true): a float operation takes
-// several VLIW packets, an integer operation part of one. Rewrites softmax,
-// layer_norm, and sums of integers that have several users or are moved, such
-// as those of residual networks. Their operands have to be sums of integers
-// (readSum), whose types bound their magnitude: so each number gets as many
-// fractional bits as fit, and no sum overflows 32 bits, whatever the data.
-// Softmax may have a mask of arbitrary floats, which is usually shared by
-// several rows (maskedSoftmax).
+// This is for targets that have only integer vectors and requantize in integers
+// (`vectorFloats` is false, `scalesIntegers` is true). On such targets, a float
+// operation takes several VLIW packets, and an integer operation takes a part
+// of one packet. Rewrites softmax, layer_norm, and sums of integers that have
+// several users or are reshaped, sliced or transposed, such as the sums of
+// residual networks. Their operands have to be sums of integers (readSum),
+// whose types bound their magnitude: so each number gets as many fractional
+// bits as fit, and no sum overflows 32 bits, whatever the data. Softmax may
+// have a mask of arbitrary floats, which usually broadcasts along an axis of
+// the scores (maskedSoftmax).
 //
-// Factors per row (the inverse sum of powers, the inverse deviation) are
-// computed as floats. All other values are within 2^-16 of the exact ones, or
-// within 2^-30 of the largest possible sum. Results are dequantized; a
-// quantization that reads them is merged with this (FormIntegerScales).
+// Factors that are shared by a row along the softmax or layer_norm axis (the
+// inverse sum of powers, the inverse deviation) are computed as floats. All
+// other values are within 2^-16 of the exact ones, or within 2^-30 of the
+// largest possible sum. Results are dequantized; if a quantization reads them,
+// FormIntegerScales merges it with the dequantization.
 
 #include "dialects/graph/ops/Patterns.h"
 #include "passes/decide/Passes.h"
@@ -39,18 +41,18 @@ namespace ingot::decide {
 
 namespace {
 
-/// A 32-bit integer with a number of fractional bits.
+/// A tensor of 32-bit integers that represents `integer` * 2^-`fraction`.
 struct Fixed {
   Value integer;
   int fraction = 0;
 };
 
-/// Numbers have magnitudes below 2^magnitudeBits, so that the sum of two still
-/// fits a signed 32-bit integer, and at most `mostFraction` fractional bits.
+/// Limits of fixed-point numbers: magnitudes are below 2^magnitudeBits, so that
+/// the sum of two numbers still fits a signed 32-bit integer, and there are at
+/// most `mostFraction` fractional bits.
 constexpr int magnitudeBits = 30, mostFraction = 24;
 
-/// The factor of exponents of e to exponents of 2, with which softmax is
-/// computed.
+/// log2(e). Softmax is computed with powers of 2: e^x = 2^(x * log2e).
 constexpr double log2e = 1.4426950408889634;
 
 /// Returns the base-2 logarithm of `count`, rounded up.
@@ -60,8 +62,9 @@ class FixedPoint : public WordBuilder {
 public:
   using WordBuilder::WordBuilder;
 
-  /// Returns a sum with as many fractional bits as fit if its magnitude is at
-  /// most its bound plus `more`; nothing if fewer than `least` bits fit.
+  /// Builds `sum` as a fixed-point number with as many fractional bits as fit
+  /// if magnitudes are at most `sum.bound() + more`. Returns nothing if fewer
+  /// than `least` fractional bits fit.
   std::optional<Fixed> fixed(const Sum &sum, int least, double more = 0) {
     if (sum.terms.empty())
       return std::nullopt;
@@ -85,8 +88,8 @@ public:
         .getResult();
   }
 
-  /// Builds the softmax of x * ln 2: `x` are exponents of 2. With `least`, a
-  /// row becomes zeros if its maximum is far below `least`.
+  /// Builds 2^x / reduce_sum(2^x) along `axis` as floats. If `least` is given,
+  /// a row along `axis` whose maximum is far below `least` becomes zeros.
   Value softmax(const Fixed &x, int64_t axis,
                 std::optional<double> least = std::nullopt) {
     // The powers have 30 fractional bits, and their sum `bits` fewer, so that
@@ -105,14 +108,15 @@ public:
     return floats({binary<MulHighOp>(p, factor), 28});
   }
 
-  /// Builds softmax(scores + mask), for scores that are exponents of 2 within
-  /// +-bound. Each mask element is replaced by its distance below the maximum
-  /// of its row, limited to `depth`, at which a power of 2 is 0:
+  /// Builds softmax(scores + mask) with powers of 2, for `scores` that are
+  /// exponents of 2 with magnitudes up to `bound`. Each mask element is
+  /// replaced by its difference to the maximum of its row (along `axis`). The
+  /// difference is limited to -`depth`; 2^-depth is negligible:
   ///
   ///   mask   0 0 -1e9     ->  0 0 -depth
   ///   mask  -2 5 -inf     -> -7 0 -depth
-  ///   mask  -1e30 -1e30   ->  0 0             scores vanish beside such floats
-  ///   mask  -inf  -inf    -> -depth -depth    below all scores: zeros
+  ///   mask  -1e30 -1e30   ->  0 0             scores are negligible here
+  ///   mask  -inf  -inf    -> -depth -depth    the row of the result is zeros
   ///
   /// If the row maximum of the mask has a magnitude over `vanish`, the scores
   /// of the row are replaced by 0.
@@ -121,8 +125,8 @@ public:
     int64_t axisOfMask = axis - int64_t(shapeOf(scores.integer).size()) +
                          int64_t(shapeOf(mask).size());
     constexpr double mostFloat = std::numeric_limits<float>::max();
-    // `below` is NaN where two infinities are subtracted; comparisons with NaN
-    // are false.
+    // The difference of two infinities is NaN, and a comparison with NaN is
+    // false: `limited` is then `deepest`.
     double unit = std::ldexp(1.0, scores.fraction);
     Value top = binary<MaximumOp>(reduced<ReduceMaxOp>(mask, axisOfMask),
                                   real(-mostFloat)),
@@ -135,8 +139,8 @@ public:
     return softmax({x, scores.fraction}, axis, -bound);
   }
 
-  /// Returns the mask to be added for a selection: 0 where scores are kept, and
-  /// `hidden` elsewhere.
+  /// Returns the mask that replaces a selection between scores and the constant
+  /// `hidden`: 0 where `condition` equals `takesTrue`, `hidden` elsewhere.
   Value maskOf(Value condition, bool takesTrue, double hidden) {
     Value taken = real(0), other = real(hidden);
     return WhereOp::create(
@@ -147,7 +151,8 @@ public:
         ->getResult(0);
   }
 
-  /// Builds (x - mean) / sqrt(variance + epsilon) along the last axis.
+  /// Builds (x - mean) / sqrt(variance + epsilon) along the last axis; without
+  /// `center`, the mean counts as 0.
   Value normalized(const Fixed &x, double epsilon, bool center) {
     int64_t axis = int64_t(shapeOf(x.integer).size()) - 1,
             count = shapeOf(x.integer)[axis];
@@ -172,7 +177,8 @@ public:
     int room = std::min((63 - bits) / 2, magnitudeBits);
     Value largest = reduced<ReduceMaxOp>(unary<AbsOp>(centered), axis);
     auto by = [&](bool toLeft) {
-      // The exponent of a float is 127 plus the position of the highest bit.
+      // The exponent field of a float is 127 plus the position of the highest
+      // bit.
       Value place = right(floatBits(largest), 23),
             want = number(room - 1 + 127),
             shift = toLeft ? binary<SubOp>(want, place)
@@ -182,14 +188,15 @@ public:
     Value toLeft = by(true), toRight = by(false),
           large = shifted(shifted(centered, toLeft, "LEFT"), toRight, "RIGHT"),
           squares = reduced<ReduceSumOp>(binary<MulHighOp>(large, large), axis);
-    // The variance has the unit of the shifted numbers, squared.
+    // `variance` is in squared units of the shifted elements, so epsilon is
+    // scaled by the square of the shift.
     Value net = binary<SubOp>(toLeft, toRight),
           scale = bits_(left(binary<AddOp>(left(net, 1), number(127)), 23)),
           variance = sum_(
               scaled(inFloats(squares), std::ldexp(1.0, 32) / double(count)),
               scaled(scale, std::ldexp(epsilon, 2 * x.fraction)));
-    // The largest magnitude is at least 2^(room - 1), and the deviation is
-    // smaller than it by at most the square root of the count.
+    // The largest magnitude is at least 2^(room - 1), and it is at most
+    // sqrt(count) times the deviation. This bounds the factor.
     int fraction = room - 3 - (bits + 1) / 2;
     Value factor = cast(
         scaled(inverseRoot(variance), std::ldexp(1.0, 32 + fraction)), si32);
@@ -197,8 +204,8 @@ public:
   }
 
 private:
-  /// Returns the number of fractional bits if the sum is a single fixed-point
-  /// integer of 32 bits: its factor is a power of 2.
+  /// Returns the number of fractional bits if `sum` is a fixed-point number
+  /// already: a single si32 integer times a power of 2.
   static std::optional<int> isFixed(const Sum &sum, double bound) {
     if (sum.terms.size() != 1 || sum.terms[0].limited ||
         sum.constant.most() != 0 || sum.terms[0].factor.values.size() != 1 ||
@@ -212,10 +219,11 @@ private:
     return 1 - exponent;
   }
 
-  /// Computes 2^x for x <= 0, with 30 fractional bits.
+  /// Computes 2^x for x <= 0 with `fraction` fractional bits; the result has 30
+  /// fractional bits.
   Value power(Value x, int fraction) {
-    // Splits x into the nearest integer and a rest in [-1/2, 1/2], which is in
-    // units of 2^-32.
+    // Splits x into the nearest integer `whole` and the remainder `rest` in
+    // [-1/2, 1/2], in units of 2^-32.
     Value whole = right(binary<AddOp>(x, number(int64_t(1) << (fraction - 1))),
                         fraction),
           rest = leftBits(x, 32 - fraction);
@@ -232,7 +240,7 @@ private:
     return shifted(y, by, "RIGHT");
   }
 
-  /// Shifts left; the high bits are lost.
+  /// Shifts `x` left by `by` bits; the high bits are lost.
   Value leftBits(Value x, int64_t by) {
     Type ui32 = builder.getIntegerType(32, /*isSigned=*/false);
     Value count = ConstantOp::create(
@@ -274,17 +282,17 @@ private:
   Value lessProduct(double a, Value b, Value c) {
     return binary<SubOp>(real(a), binary<MulOp>(b, c));
   }
-  /// Computes 1 / x for positive floats by Newton's method; the first guess
-  /// uses the bits of the float as its logarithm. A division is a library
-  /// function on some targets.
+  /// Computes 1 / x for positive floats by Newton's method. The initial guess
+  /// uses the bits of the float as an approximate logarithm. This avoids
+  /// divisions, which call a library function on some targets.
   Value inverse(Value x) {
     Value y = bits_(binary<SubOp>(number(0x7ef311c7), bits(x, si32)));
     for (int i = 0; i < newtonSteps; ++i)
       y = binary<MulOp>(y, lessProduct(2, x, y));
     return y;
   }
-  /// Computes 1 / sqrt(x) for positive floats by Newton's method, with the bits
-  /// of the float as its logarithm in the first guess.
+  /// Computes 1 / sqrt(x) for positive floats by Newton's method. The initial
+  /// guess uses the bits of the float as an approximate logarithm.
   Value inverseRoot(Value x) {
     Value y = bits_(binary<SubOp>(number(0x5f3759df), right(bits(x, si32), 1))),
           half = scaled(x, 0.5);
@@ -297,13 +305,16 @@ private:
   static constexpr int newtonSteps = 3;
 };
 
-/// With fewer fractional bits of the exponents, powers of 2 would be off by
-/// more than a thousandth.
+/// The least number of fractional bits of exponents of 2. With fewer bits, the
+/// powers of 2 would have a relative error above 1/1000.
 constexpr int leastOfPowers = 10;
-/// The longest row that is rewritten: the sums over a row are not blocked.
+/// The largest size of a softmax or layer_norm axis that is rewritten. Sums
+/// along the axis are not split into partial sums, so each element loses
+/// log2(size) bits.
 constexpr int64_t longestRow = int64_t(1) << 16;
 
-/// Whether `v` is computed from finite constants by selection only.
+/// Whether `v` is a finite constant, or is computed from finite constants only
+/// by selections (graph.where).
 bool isSurelyFinite(Value v) {
   llvm::SetVector<Value> chosen;
   chosen.insert(v);
@@ -330,8 +341,8 @@ struct MaskedScores {
   bool takesTrue = false;
   double hidden = 0;
 
-  /// Matches `op` (an addition or a selection) with its operands in one of the
-  /// two orders; returns nothing if it is neither.
+  /// Matches an addition or a selection. The scores are its first operand, or
+  /// its second one if `swap` is true. Returns nothing for other operators.
   static std::optional<MaskedScores> of(Operation *op, bool swap) {
     if (auto sum = dyn_cast<AddOp>(op);
         sum && elementOf(op->getResult(0)).isF32())
@@ -352,8 +363,8 @@ struct MaskedScores {
   }
 };
 
-/// Rewrites a softmax of scores and a mask; the mask may be computed at run
-/// time.
+/// Builds a softmax of scores and a mask; the mask may be computed at run time.
+/// Returns nothing if `op` does not match.
 std::optional<Value> formMaskedSoftmax(SoftmaxOp op) {
   Operation *input = op.getInput().getDefiningOp();
   if (!input || !input->hasOneUse())
@@ -375,7 +386,7 @@ std::optional<Value> formMaskedSoftmax(SoftmaxOp op) {
     auto read = readSum(scores, Numbers::of(log2e));
     if (!read)
       continue;
-    // A power of 2^-32 is negligible beside the largest power of a row, 1.
+    // 2^-32 is negligible compared to 1, the largest power in a row.
     constexpr double nothing = 32;
     double bound = read->bound(),
            depth = std::exp2(std::ceil(std::log2(2 * bound + nothing)));
@@ -426,8 +437,9 @@ bool isMove(Operation *op) {
   return isa<ReshapeOp, SliceOp, TransposeOp>(op) && !hasDynamicSizes(op);
 }
 
-/// Rewrites a sum of integers that has several users, or that is moved, as a
-/// fixed-point tensor.
+/// Builds a sum of integers that has several users, or that is reshaped, sliced
+/// or transposed, as a fixed-point tensor. Returns nothing if `op` does not
+/// match.
 std::optional<Value> formShared(Operation *op) {
   if (op->getNumResults() != 1 || op->use_empty() || hasDynamicSizes(op) ||
       !isa<ElementwiseOpInterface>(op))
@@ -448,8 +460,8 @@ std::optional<Value> formShared(Operation *op) {
   return x ? std::optional(build.floats(*x)) : std::nullopt;
 }
 
-/// Makes each move (such as a reshape or a transpose) of the result of `op` move
-/// the integers instead of the floats.
+/// Rewrites each reshape, slice or transpose of the result of `op` so that it
+/// moves the integers before they are dequantized.
 void moveIntegers(DequantizeOp op) {
   for (Operation *user :
        llvm::make_early_inc_range(op.getResult().getUsers())) {

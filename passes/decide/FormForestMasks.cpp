@@ -1,13 +1,18 @@
-// Evaluates decision trees with few leaves by bit masks, one row per vector
-// lane.
+// Evaluates decision trees with few leaves by bit masks, with one row of the
+// input (one sample) per vector lane.
 //
 //   forest(x [rows, features], tables of a walk)
 //     ->
-//   forest_masks(transpose(x), for each node the leaves that remain reachable)
+//   forest_masks(transpose(x), thresholds and masks of all nodes)
 //
-// A walk takes few steps per row, but each step depends on the previous one.
-// Masks evaluate all nodes of a tree, for as many rows at once as a vector has
-// lanes. Walks and masks add the same leaves in the same order.
+// A mask has a bit for each leaf of the tree; a node's mask clears the leaves
+// that cannot be reached if its feature exceeds the threshold. The leaf is the
+// first bit that all masks leave set.
+//
+// A walk from the root takes few steps per row, but each step depends on the
+// previous one. Masks evaluate all nodes of a tree, for as many rows at once as
+// a vector has lanes. Walks and masks add the weights of the same leaves in the
+// same order, so their results are equal.
 
 #include "dialects/graph/GraphDialect.h"
 #include "dialects/graph/ops/Movement.h"
@@ -61,16 +66,20 @@ private:
     std::vector<float> threshold, weights;
     std::vector<int8_t> missing;
   };
-  /// A node of the forest, and the range of leaves in its left subtree.
+  /// The node with index `at` of the forest, and the range [begin, end) of
+  /// leaves in its left subtree.
   struct Node {
     int32_t at;
     int64_t begin, end;
   };
 
   static std::optional<Walk> tablesOf(ForestOp forest);
-  /// Appends the nodes below `at` to `nodes`, with leaves from left to right.
+  /// Appends the inner nodes of the subtree of node `at` to `nodes`, and its
+  /// leaves, from left to right, to `weights` and `targets`. Fails if the tree
+  /// has too many leaves, or a leaf has several weights.
   LogicalResult add(const Walk &walk, int32_t at, std::vector<Node> &nodes);
-  /// Appends the masks of a tree whose first leaf is `firstLeafOfTree`.
+  /// Appends the masks of a tree, in words of 32 leaves. The leaves of the tree
+  /// begin at index `firstLeafOfTree` of `weights`.
   void addWords(const Walk &walk, ArrayRef<Node> nodes,
                 int64_t firstLeafOfTree);
 
@@ -148,7 +157,7 @@ LogicalResult Masks::read(ForestOp forest) {
   if (!walk)
     return failure();
   for (auto [root, depth] : llvm::zip_equal(walk->roots, walk->depths)) {
-    // A tree with a depth of `mostLeaves` has more leaves than that.
+    // Stops early: a tree of this depth has more than `mostLeaves` leaves.
     std::vector<Node> nodes;
     int64_t firstLeafOfTree = static_cast<int64_t>(weights.size());
     if (depth >= mostLeaves || failed(add(*walk, root, nodes)))

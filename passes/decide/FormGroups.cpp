@@ -47,10 +47,11 @@ SmallVector<int64_t> stridesOf(ArrayRef<int64_t> shape) {
   return strides;
 }
 
-/// Limits of a group: its operators, and how often an element may be computed.
-/// Elements are built by recursion, with several stack frames per operator; an
-/// operator whose users read its elements at several indices recomputes them
-/// for each index.
+/// Limits of a group: its number of operators, and how many times an element of
+/// an operator may be computed for one element of the group's result. Elements
+/// are built by recursion, with several stack frames per operator. If the users
+/// of an operator read its elements at several indices, the element is computed
+/// again for each index.
 constexpr size_t mostMembers = 256;
 constexpr int64_t mostTimes = 64;
 
@@ -97,15 +98,15 @@ private:
     return op && (isa<ReshapeOp>(op) || views.contains(op));
   }
 
-  /// Whether `op` is a slice with contiguous elements of a tensor that is
-  /// stored anyway.
+  /// Whether `op` is a nonempty slice whose elements are contiguous in its
+  /// operand. If the operand is stored, such a slice is a view of it.
   static bool isSliceOfStored(Operation *op) {
     return isa<SliceOp>(op) && plan::isContiguous(op) &&
            tensorType(op->getResult(0)).getNumElements() != 0;
   }
 
-  /// Whether `v` is returned, or an operand of an in-place concatenation, so
-  /// that a kernel has to store it at a given address.
+  /// Whether a kernel has to store `v` at a given address, because it is
+  /// returned or is an operand of an in-place concatenation.
   bool needsItsPlace(Value v) const {
     return llvm::any_of(v.getUsers(), [&](Operation *user) {
       return user->hasTrait<OpTrait::IsTerminator>() || placed.contains(user) ||
@@ -152,8 +153,8 @@ private:
     }
   }
 
-  /// Whether `reader` is a convolution that a kernel can compute from channels
-  /// of the stored tensor `x` in place, without a copy.
+  /// Whether `reader` is a convolution of `x` whose kernel can read `x` in place,
+  /// without a copy, if `x` consists of some channels of stored tensors.
   bool readsChannels(Operation *reader, Value x) const {
     auto conv = dyn_cast<ConvOp>(reader);
     return conv && conv.getX() == x && !conv.isWidening() &&
@@ -161,9 +162,9 @@ private:
            schedule::isFusableConvolution(conv, packs);
   }
 
-  /// Whether `reader` is a convolution that a device kernel computes from
-  /// channels of a stored tensor in place: the channels have to be whole
-  /// 16-byte vector accesses.
+  /// Whether `reader` is a convolution whose device kernel can read the
+  /// channels that `slice` takes in place from the larger tensor. For this, the
+  /// slice and the larger tensor must consist of whole 16-byte vector accesses.
   bool readsWholeVectors(Operation *reader, SliceOp slice) const {
     constexpr int64_t accessBytes = 16;
     auto conv = dyn_cast<ConvOp>(reader);
@@ -200,8 +201,9 @@ private:
     }
   }
 
-  /// Whether `v` is computed as streams of whole rows, which cannot be stored
-  /// as part of the channels of a larger tensor.
+  /// Whether the kernel of `v` stores registers that contain channels of
+  /// several positions. Such a kernel cannot write `v` directly into a
+  /// concatenation along the channels (`axis` is the last axis).
   bool isStoredByRows(Value v, int64_t axis) const {
     if (axis + 1 != int64_t(shapeOf(v).size()))
       return false;
@@ -230,8 +232,8 @@ private:
       int64_t own = 0, all = tensorType(concat.getResult()).getNumElements();
       auto isOwn = [&](Value part) {
         Operation *op = part.getDefiningOp();
-        // If the operand has no gaps in the result, the operand of a reshape is
-        // written directly too.
+        // If the operand is contiguous in the result, a kernel can also write
+        // it through reshapes.
         while (isa_and_nonnull<ReshapeOp>(op) && part.hasOneUse() &&
                hasContiguousOperands(concat)) {
           part = op->getOperand(0);
@@ -245,8 +247,8 @@ private:
       for (Value part : concat.getInputs())
         own += isOwn(part) ? tensorType(part).getNumElements() : 0;
       bool small = all < 1024;
-      // If some operands are not computed for the concatenation alone, a
-      // convolution that can read several tensors reads the operands in place.
+      // Leaves the concatenation to a convolution that can read all operands in
+      // place, if some operands are not computed for the concatenation alone.
       if (own < all && schedule::readsByParts(concat) &&
           readsChannels(*concat->user_begin(), concat.getResult()))
         continue;
@@ -279,8 +281,8 @@ private:
   struct Growth {
     llvm::SetVector<Operation *> members;
     /// Members with equal `index` compute their elements at the same index; 0
-    /// is the index of the group's result. `times` is the largest number of
-    /// times that an element is computed.
+    /// is the index of the group's result. `times` is the number of times that
+    /// an element of the member is computed, at most.
     struct Place {
       int64_t index, times;
     };
@@ -288,7 +290,7 @@ private:
     int64_t nextIndex = 1;
 
     /// Returns the index at which the elements of `producer` are computed, and
-    /// how often. All its users are members of the group.
+    /// how many times. All users of `producer` must be members of the group.
     Place placeOf(Operation *producer) {
       std::optional<int64_t> index;
       bool oneIndex = true;
@@ -308,10 +310,11 @@ private:
     }
   };
 
-  /// Returns the operators that form a group with `root`. Each producer is
-  /// considered once, when all its users are members, the latest producer
-  /// first: if there are two anchors (reductions, convolutions, ...), the
-  /// earlier one stays in another group.
+  /// Returns the operators that form a group with `root`, its last operator. A
+  /// producer is considered once, when all its users are members; later
+  /// producers are considered first. So if there are two anchors (reductions,
+  /// convolutions, ...), the later one joins and the earlier one stays in
+  /// another group.
   llvm::SetVector<Operation *> collect(Operation *root) {
     Growth growth;
     growth.members.insert(root);
@@ -377,11 +380,11 @@ private:
     return withoutRows(growth.members);
   }
 
-  /// On targets with slow partial-register accesses, elementwise groups compute
-  /// narrow integers as one long row, regardless of the row length. Operators
-  /// with operands that broadcast along rows then go into a separate group of
-  /// wide elements, unless the row length is a multiple of the lanes of a
-  /// register.
+  /// Returns the members without operators whose operands broadcast along rows
+  /// (the last axis). On targets with slow partial-register accesses, a kernel
+  /// of narrow integers treats the tensor as one long row, which such operands
+  /// prevent; they get a group of their own. All members stay if the row length
+  /// is a multiple of the lanes of a register.
   llvm::SetVector<Operation *>
   withoutRows(const llvm::SetVector<Operation *> &members) const {
     Value result = members.front()->getResult(0);
@@ -411,8 +414,9 @@ private:
     return kept;
   }
 
-  /// Whether a producer narrows the result of another group. In that other
-  /// group, it makes the kernel store narrow elements.
+  /// Whether `producer` narrows a value whose operator can be in another group.
+  /// The producer then belongs to that group, so that its kernel stores narrow
+  /// elements.
   bool isLastOfGroup(Operation *producer) const {
     Operation *before = schedule::isNarrowing(producer)
                             ? producer->getOperand(0).getDefiningOp()
@@ -422,8 +426,8 @@ private:
            !grouped.contains(before) && !placed.contains(before);
   }
 
-  /// Whether `op` is a lookup that the target performs with a table in
-  /// registers; such an operator gets its own group.
+  /// Whether `op` looks up bytes in a table that the target holds in registers.
+  /// Such an operator gets its own group.
   bool isInRegisters(Operation *op) const {
     return schedule::isByteTable(op) && schedule::looksUpBytes(target);
   }
@@ -441,9 +445,10 @@ private:
     });
   }
 
-  /// Whether a device kernel for a concatenation or padding computes the
-  /// operand itself: each element is read once, by the thread that stores it.
-  /// Views are read in place.
+  /// Whether `user` is a concatenation or padding whose device kernel can
+  /// compute `producer` too: each element is read once, by the thread that
+  /// stores it. If `producer` is a view, the kernel computes the tensor of
+  /// which it is a view.
   bool joinsParts(Operation *producer, Operation *user) const {
     auto isFree = [&](Operation *op) {
       return !grouped.contains(op) && !placed.contains(op);
@@ -458,7 +463,8 @@ private:
            (before == producer || before->hasOneUse());
   }
 
-  /// Whether each element of a cheap producer is read about once.
+  /// Whether computing `producer` within the group of its users reads each of
+  /// its elements about once.
   bool worthPulling(Operation *producer) const {
     int64_t produced = tensorType(producer->getResult(0)).getNumElements();
     return llvm::all_of(producer->getUsers(), [&](Operation *user) {
@@ -467,8 +473,8 @@ private:
         return true;
       if (!element)
         return false;
-      // Convolutions read their input element by element, wherever the elements
-      // are; only int8 dot products read groups of adjacent channels.
+      // Convolutions read their input element by element, so a transposed input
+      // costs no more. Only int8 dot products need groups of adjacent channels.
       if (auto conv = dyn_cast<ConvOp>(user);
           conv && isa<TransposeOp>(producer))
         return shapeOf(conv.getX()).back() <= 4 &&
@@ -484,7 +490,8 @@ private:
           concat && isa<ConvOp>(user))
         return schedule::readsByParts(concat) &&
                readsChannels(user, concat.getResult());
-      // A convolution that reads parts of a tensor needs it in memory.
+      // A convolution that reads slices or operands of a concatenation in place
+      // needs the tensor in memory.
       if (isa<SliceOp, ConcatOp>(user) &&
           llvm::any_of(user->getUsers(), [&](Operation *reader) {
             auto slice = dyn_cast<SliceOp>(user);
@@ -492,8 +499,8 @@ private:
                    (slice && readsWholeVectors(reader, slice));
           }))
         return false;
-      // Convolutions and pools read an element several times and would widen it
-      // each time; narrow elements in memory take less space and bandwidth.
+      // Convolutions and pools read each element several times and would widen
+      // it each time. Narrow elements in memory take less space and bandwidth.
       if (schedule::isWidening(producer) &&
           isa<ConvOp, MaxPoolOp, AveragePoolOp>(user)) {
         auto conv = dyn_cast<ConvOp>(user);
@@ -502,7 +509,7 @@ private:
       }
       if (!element.isCheap())
         return isa<ReductionOpInterface>(user);
-      // A gather of a gather reads a single element of the inner operand.
+      // A gather of a gather reads one element of the inner gather per result.
       if (isa<GatherOp>(producer) && isa<GatherOp>(user) &&
           user->getOperand(0) == producer->getResult(0))
         return true;

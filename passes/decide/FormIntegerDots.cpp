@@ -5,13 +5,15 @@
 //     ->  matmul(a, b) - a_zero * (column sums of b - steps * b_zero)
 //                      - b_zero * row sums of a
 //
-// This applies if the target has a dot product for the types of a and b
-// (`Product`). The sums and zero points are exact in si32, modulo 2^32 like the
-// dot product itself; sums and products of constants are folded, and the rest
-// becomes part of the epilogue.
+// (steps: the size of the axis that is summed.) This applies if the target has
+// a dot product for the types of a and b (`Product` in the target's
+// description). Sums and zero points are computed in si32 and wrap modulo 2^32
+// like the dot product itself. Sums and products of constants are folded; the
+// remaining operators become part of the epilogue.
 //
-// A target may have a dot product for another signedness only. Flipping the
-// highest bit converts an operand: its values, and its zero point, move by 128:
+// If the target has a dot product for another signedness only, an operand is
+// converted by flipping the highest bit, which adds 128 to its values and its
+// zero point or subtracts 128:
 //
 //   matmul(a: si8, b, a_zero, b_zero)
 //     ->  matmul(a ^ 128: ui8, b, a_zero + 128, b_zero)
@@ -19,29 +21,30 @@
 // On targets with slow partial-register accesses, the columns of a computed
 // right operand are padded with zeros to whole registers.
 //
-// Other contractions keep their zero points, which are subtracted from each
-// element.
+// If the target has no dot product for the types, the contraction keeps its
+// zero points and subtracts them from each element. Convolutions are rewritten
+// like matrix multiplications:
 //
 //   conv(x, w, bias) {x_zero}  ->  conv(padded x, w, bias - x_zero * sums of w)
 //
 // The padding of a convolution has the value of the zero point. Unless this
-// value is 0, it has to be stored around the input; if memory is scarce,
-// kernels read it from elsewhere instead:
+// value is 0, it has to be stored around the input. If memory is scarce, the
+// kernel supplies the padding instead:
 //
 //   conv(x, w, bias) {x_zero}  ->  conv(x, w, bias - x_zero * sums of w) {x_outside = x_zero}
 //
-// The input channels are padded to a multiple of the group that one dot product
-// sums, with zero weights. Cores that also multiply single elements keep the
-// channels, and pad the rows of kernels that are read row by row, if that is
-// faster. If the weights change their signedness, sums over each window have to
-// be subtracted: a convolution with one output channel of ones. If windows
-// overlap and there are many channels, the channels of each pixel are summed
-// first:
+// The input channels are padded with zeros to a multiple of the group of steps
+// that one dot product sums. Cores that can also multiply single elements do
+// not pad the channels. If a dot product reads whole kernel rows, the rows are
+// padded instead where that is faster. If the weights change their signedness,
+// the sums of the input over each window have to be subtracted; they are a
+// convolution with one output channel and weights of ones. If windows overlap
+// and there are many channels, the channels of each pixel are summed first:
 //
 //   conv(x, w: si8)  ->  conv(x, w ^ 128: ui8) - 128 * conv(conv_1x1(x, ones), ones)
 //
-// The input of a depthwise convolution is padded so far that all windows lie
-// inside of it.
+// The input of a depthwise convolution is padded until all windows lie inside
+// of it.
 //
 // Convolutions of bf16 and f16 are padded in the same way; floats have no
 // signedness and no zero point.
@@ -68,7 +71,8 @@ namespace {
 /// Whether `v` is a constant of zeros, or absent.
 bool isZero(Value v) { return !v || matchPattern(v, m_Zero()); }
 
-/// Builds the operators with which a contraction is rewritten.
+/// Base class with functions that build the operators that replace the
+/// contraction `op`; `wide` is the element type of its result.
 class RewritingBase {
 protected:
   explicit RewritingBase(Operation *op)
@@ -106,7 +110,7 @@ protected:
         .getResult();
   }
 
-  /// Returns the sums over some axes, which keep size 1.
+  /// Returns the sums of `v` over `axes`, which keep size 1.
   Value sum(Value v, ArrayRef<int64_t> axes) {
     v = cast(v, wide);
     Dims sizes = dimsOf(v);
@@ -115,8 +119,8 @@ protected:
     return ReduceSumOp::create(builder, loc, tensorOf(sizes, wide), v, axes);
   }
 
-  /// Returns the integers in the other signedness, moved by the constant that
-  /// moveOf returns for the new type.
+  /// Returns `values` in the other signedness: the highest bit is flipped, so
+  /// the values move by moveOf(the new type).
   Value flipped(Value values) {
     IntegerType type = otherSign(elementOf(values));
     return elementwise<XorOp>(cast(values, type), number(moveOf(type), type));
@@ -132,10 +136,10 @@ public:
   explicit ProductRewriting(MatMulOp product)
       : RewritingBase(product), product(product) {}
 
-  /// Rewrites the matmul a x b. `flipA` and `flipB` change the signedness of an
-  /// operand. If rows of a have fewer than `mostSteps` elements, their sums are
-  /// computed by a matmul with ones. Columns of b are padded to a multiple of
-  /// `columns`.
+  /// Rewrites a matmul. With `flipA` or `flipB`, this operand changes its
+  /// signedness. If rows of the left operand have fewer than `mostSteps`
+  /// elements, their sums are computed by a matmul with ones. The columns of
+  /// the right operand are padded with zeros to a multiple of `columns`.
   void run(bool flipA, bool flipB, int64_t mostSteps, int64_t columns) {
     Operand a = centered(product.getA(), product.getAZero(), flipA);
     Operand b = centered(product.getB(), product.getBZero(), flipB);
@@ -207,13 +211,14 @@ public:
   explicit ConvolutionRewriting(ConvOp conv)
       : RewritingBase(conv), conv(conv) {}
 
-  /// Rewrites the convolution. `flipX` and `flipW` change the signedness of an
-  /// operand; channels are padded to a multiple of `group`, and the kernel to
-  /// `kernelColumns`. With `rowMultiple`, the input is padded along rows so
-  /// that no window reaches into padding, and the row length becomes a multiple
-  /// of it. A contraction with one output column processes `stepsPerCycle`
-  /// elements per cycle. With `pads`, the zero point is stored around the
-  /// input.
+  /// Rewrites the convolution. With `flipX` or `flipW`, this operand changes
+  /// its signedness. Channels are padded to a multiple of `group`, and kernel
+  /// rows to `kernelColumns` columns. If `rowMultiple` is not 0, the input is
+  /// padded along rows so that no window reaches into padding, and the row
+  /// length becomes a multiple of `rowMultiple`. `stepsPerCycle` is the number
+  /// of steps per cycle in a convolution with one output channel. With `pads`,
+  /// an operator stores the zero point around the input; otherwise the kernel
+  /// provides this padding.
   void run(bool flipX, bool flipW, int64_t group, int64_t kernelColumns,
            int64_t rowMultiple, double stepsPerCycle, bool pads = true) {
     Value x = conv.getX(), w = conv.getW(), bias = conv.getBias();
@@ -260,8 +265,8 @@ public:
   }
 
   /// Rewrites a depthwise convolution: pads the input so that all windows lie
-  /// inside of it, followed by `columnsBehind` more columns, and folds the zero
-  /// point into the bias.
+  /// inside of it and `columnsBehind` more columns follow the last window, and
+  /// folds the zero point into the bias.
   void runDepthwise(int64_t columnsBehind) {
     Value x = conv.getX(), w = conv.getW(), bias = conv.getBias();
     ArrayRef<int64_t> windows = shapeOf(w);
@@ -283,9 +288,9 @@ public:
   }
 
 private:
-  /// Returns how many elements the last window along an axis reaches beyond the
-  /// input, at most. The window has `kernel` positions, followed by `behind`
-  /// more elements.
+  /// Returns an upper bound of the number of elements by which the last window
+  /// along `axis` reaches beyond the input. A window has `kernel` positions,
+  /// followed by `behind` more elements.
   int64_t highOf(size_t axis, int64_t kernel, int64_t behind = 0) {
     Dim input = dimsOf(conv.getX())[1 + axis],
         last =
@@ -295,7 +300,8 @@ private:
         (last - input).most() + reach - conv.getLow()[axis], 0);
   }
 
-  /// Returns the bias minus the contribution of the input's zero point.
+  /// Returns the bias minus the contribution of the zero point `zero` of the
+  /// input.
   Value withoutZero(Value w, Value bias, int64_t zero) {
     auto steps = llvm::to_vector(
         llvm::seq<int64_t>(0, static_cast<int64_t>(shapeOf(w).size()) - 1));
@@ -306,8 +312,8 @@ private:
     return bias ? elementwise<AddOp>(bias, moved) : moved;
   }
 
-  /// Builds the convolution for input `x` and weights `w`, without a zero
-  /// point; padding has the value `outside`.
+  /// Builds the convolution of input `x` with weights `w`, without a zero
+  /// point; elements of the padding have the value `outside`.
   Value convolved(Value x, Value w, Value bias, ArrayRef<int64_t> low,
                   int64_t outside = 0) {
     Dims sizes = dimsOf(conv.getResult());
@@ -317,9 +323,10 @@ private:
                           /*groups=*/1, /*x_zero=*/0, outside);
   }
 
-  /// Returns the sum of the elements of each window of `x` as one channel: by a
-  /// convolution with ones, or by one that sums the channels of each pixel and
-  /// one that sums these sums.
+  /// Returns the sum of each window of `x` as a tensor with one channel. Uses
+  /// the faster of two ways: a convolution with weights of ones, or a pointwise
+  /// convolution that sums the channels of each pixel and a convolution that
+  /// sums these sums over the window.
   Value windowSums(Value x, Value w, ArrayRef<int64_t> low,
                    double stepsPerCycle) {
     SmallVector<int64_t> window(shapeOf(w));
@@ -330,8 +337,8 @@ private:
     auto count = [](ArrayRef<int64_t> sizes) {
       return ShapedType::getNumElements(sizes);
     };
-    // The sums of a window's pixels are added one by one, with a load and an
-    // address computation each.
+    // Cycles to add the sum of one pixel to the sum of its window: this needs a
+    // load and an address computation.
     constexpr double cyclesOfSum = 3;
     auto outputs =
         double(count(ArrayRef(shapeOf(conv.getResult())).drop_back()));
@@ -390,8 +397,8 @@ struct FormIntegerDotsPass : impl::FormIntegerDotsBase<FormIntegerDotsPass> {
   }
 
 private:
-  /// Pads the inputs of depthwise convolutions, if the target's strategies for
-  /// them need all windows inside of the input.
+  /// Pads the input of a depthwise convolution, if a strategy of the target
+  /// needs all windows inside of the input.
   static void formFilters(ConvOp conv, const TargetDescription &target) {
     if (auto stream = schedule::ChannelStream::of(conv, target))
       ConvolutionRewriting(conv).runDepthwise(stream->overreach());
@@ -399,10 +406,10 @@ private:
       ConvolutionRewriting(conv).runDepthwise(/*columnsBehind=*/0);
   }
 
-  /// Rewrites a matmul, after choosing which operands change their signedness:
-  /// none if the target supports them as they are.
+  /// Rewrites a matmul. Its operands change their signedness only if the target
+  /// has a faster dot product for the changed types.
   static void form(MatMulOp product, const TargetDescription &target) {
-    // Matrix units accept any signedness.
+    // Matrix units of devices support any signedness.
     if (target.isDevice()) {
       if (!product.getZeros().empty())
         ProductRewriting(product).run(false, false, 0, /*columns=*/1);
@@ -440,23 +447,25 @@ private:
         chosen = {flipA, flipB};
       }
     auto [flipA, flipB] = chosen;
-    // The columns of a computed right operand are padded to a register if
-    // partial registers are slow. Constants are packed instead.
+    // If partial registers are slow, the columns of a computed right operand
+    // are padded to a multiple of a register's lanes. Constants are packed
+    // instead.
     int64_t count = shapeOf(product.getB()).back();
     if (!target.wholeRegisters || hasDynamicSizes(product) ||
         2 * count < lanes || matchPattern(product.getB(), m_Constant()))
       lanes = 1;
     if (best > 0 &&
         (flipA || flipB || !product.getZeros().empty() || count % lanes != 0))
-      // Summing the rows of the left operand in vectors does not pay off if a
-      // row does not fill two vectors.
+      // Rows of the left operand that fill fewer than two vectors are summed by
+      // a matmul with ones; adding their elements in vectors would be slower.
       ProductRewriting(product).run(flipA, flipB,
                                     byWord ? 2 * target.maxLanes(a) : 0, lanes);
   }
 
-  /// Rewrites a convolution. Operands change their signedness if that is
-  /// faster; if the weights do, sums over windows are needed, which take as
-  /// long as one more vector of output columns.
+  /// Rewrites a convolution. Operands change their signedness only if the dot
+  /// product for the changed types is faster. If the weights change it, sums
+  /// over windows are needed, which take as long as one more vector of output
+  /// channels.
   static void form(ConvOp conv, const TargetDescription &target) {
     if (target.isDevice()) {
       if (conv.getXZero() != 0)
@@ -522,9 +531,10 @@ private:
           /*pads=*/!schedule::fillsPadding(conv, target));
   }
 
-  /// Returns to how many columns a kernel row is padded with zeros so that its
-  /// elements are a multiple of `group`; 0 if padding the channels gives fewer
-  /// steps, or as many on targets that need aligned accesses.
+  /// Returns the number of columns to which kernel rows are padded with zeros,
+  /// so that the number of elements of a row is a multiple of `group`. Returns
+  /// 0 if padding the channels gives fewer steps, or as many steps on targets
+  /// that need aligned accesses.
   static int64_t leastKernelColumns(ConvOp conv, int64_t group,
                                     const TargetDescription &target) {
     ArrayRef<int64_t> w = shapeOf(conv.getW());
@@ -538,8 +548,8 @@ private:
                                                                        : 0;
   }
 
-  /// Returns to how many columns the kernel is padded with zeros for the least
-  /// time, if a dot product reads a whole kernel row.
+  /// Returns the number of columns to which kernel rows are padded with zeros
+  /// for the least time, if a dot product can read a whole kernel row.
   static int64_t fastestKernelColumns(ConvOp conv,
                                       const TargetDescription &target) {
     ArrayRef<int64_t> w = shapeOf(conv.getW());

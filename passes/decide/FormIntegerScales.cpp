@@ -40,8 +40,8 @@ namespace ingot::decide {
 
 namespace {
 
-/// Fractional bits of sums: at least `leastFraction`, since with fewer too many
-/// results would round to a neighbouring integer.
+/// Limits of the number of fractional bits of sums. With fewer than
+/// `leastFraction`, too many results would round to a neighbouring integer.
 constexpr int leastFraction = 6, wantedFraction = 10, mostFraction = 20;
 
 /// Rewrites one quantization as integer operators or, failing that, as a
@@ -88,8 +88,9 @@ public:
   }
 
 private:
-  /// Whether a sum is the quantized result already: a tensor of the same type,
-  /// scale and zero point, perhaps in another shape.
+  /// Whether `sum` equals the quantized result already: it has a single term,
+  /// an integer tensor of the same type, scale and zero point, perhaps in
+  /// another shape.
   bool isSame(const Sum &sum, double zero) {
     if (sum.terms.size() != 1 || sum.terms[0].limited ||
         elementOf(sum.terms[0].integer) != elementOf(op.getResult()) ||
@@ -97,8 +98,8 @@ private:
         tensorType(sum.terms[0].integer).getNumElements() !=
             tensorType(op.getResult()).getNumElements())
       return false;
-    // This difference is far below one step of the result, for any integer of
-    // its type.
+    // A difference of the factor or constant that changes no result: it is far
+    // below one step of the result for any integer of this type.
     constexpr double nothing = 0x1p-24;
     auto isAlmost = [&](const Numbers &numbers, double value) {
       return llvm::all_of(numbers.values, [&](double x) {
@@ -108,7 +109,8 @@ private:
     return isAlmost(sum.terms[0].factor, 1) && isAlmost(sum.constant, -zero);
   }
 
-  /// Multiplies by the inverse of the scale, since a division takes longer.
+  /// Multiplies by the inverse of the scale instead of dividing by the scale,
+  /// since a division takes longer.
   void multiplyByInverse(const Numbers &scale) {
     if (scale.values.size() != 1 || scale.values[0] == 1 ||
         !elementOf(op.getX()).isF32() || !elementOf(op.getScale()).isF32())
@@ -129,9 +131,10 @@ private:
     op->setOperand(1, number(1.0f));
   }
 
-  /// Chooses the number of fractional bits: the largest number that needs no
-  /// more left shifts than `wantedFraction` does, or a lower one if a sum with
-  /// `wantedFraction` does not fit 32 bits.
+  /// Sets `fraction` to the largest number of fractional bits that needs no
+  /// more left shifts than `wantedFraction` does, or to a lower number if a sum
+  /// with `wantedFraction` does not fit 32 bits. Returns false if
+  /// `leastFraction` does not fit either.
   bool chooseFraction(const Sum &sum, double zero) {
     double bound = sum.bound() + std::abs(zero) + 1;
     auto fits = [&](int bits) { return decide::fits(sum, bound, bits, 31); };
@@ -153,9 +156,9 @@ private:
 
   /// Moves constants between the sum and the bias of the convolution. On cores
   /// that multiply int8 in core registers, an accumulator can start with a bias
-  /// at no cost: the constant moves into the bias if the unit of the
-  /// accumulators is fine enough. Otherwise the bias moves into the constant,
-  /// so that one addend remains after the scale.
+  /// at no cost: there, the sum's constant moves into the bias if the rounding
+  /// to units of the accumulator is fine enough. Otherwise the bias moves into
+  /// the sum's constant, so that only one addition remains, after the scaling.
   void moveBias(Sum &sum) {
     if (sum.terms.size() != 1 || sum.terms[0].limited)
       return;
@@ -179,8 +182,8 @@ private:
 
   bool moveToBias(Sum &sum, ConvOp conv, const Numbers &bias) {
     Term &term = sum.terms[0];
-    // The constant is rounded to units of the accumulators, which are finer
-    // than those of the result.
+    // The constant is rounded to units of the accumulator, which are smaller
+    // than units of the result.
     auto units =
         Numbers::combined(sum.constant, term.factor, [](double x, double y) {
           return std::nearbyint(x / y);
@@ -214,9 +217,11 @@ private:
   int fraction = 0;
 };
 
-/// Moves a max pool after the quantization, where it reads 8-bit integers.
-/// Cores that multiply int8 in core registers keep the pool of accumulators
-/// before the quantization, since fewer elements have to be scaled after it.
+/// Moves a max pool after the quantization `op`, so that the pool reads 8-bit
+/// integers. Returns the quantization before the pool, or `op` if nothing
+/// changes. Cores that multiply int8 in core registers keep a pool of
+/// accumulators before the quantization, since fewer elements have to be scaled
+/// after the pool.
 QuantizeOp poolBehind(QuantizeOp op, const TargetDescription &target) {
   auto pool = op.getX().getDefiningOp<MaxPoolOp>();
   auto scale = Numbers::of(op.getScale()), zero = Numbers::of(op.getZero());
@@ -242,7 +247,8 @@ QuantizeOp poolBehind(QuantizeOp op, const TargetDescription &target) {
   return before;
 }
 
-/// Adds the correction of a zero point to the bias in floats:
+/// Rewrites the correction `moved` of a zero point, a constant that is
+/// subtracted from integer sums, as part of the constant float `bias`:
 ///
 ///   dequantize(cast(sums - moved: si32), s, 0) + bias
 ///     ->  dequantize(cast(sums), s, 0) + (bias - moved * s)

@@ -1,14 +1,14 @@
-// Replaces functions of 8-bit integers by lookup tables.
+// Replaces elementwise functions of 8-bit integers by lookup tables.
 //
 //   x: ui8 -> dequantize -> sigmoid -> mul with dequantize(x) -> quantize: ui8
 //     ->  gather(table of 256 bytes, x)
 //
-// For targets that look up a register of 8-bit indices at once. The table is
-// the operator chain itself applied to all 256 values, folded like any other
-// constant, so results are bit-identical. All other operands must be scalar
-// constants. On targets that scale integers without floats, a sum of scaled
-// integers is not replaced: FormIntegerScales merges it into its user or
-// producer.
+// This is for targets with an instruction that looks up all 8-bit indices in a
+// register at once. The table is computed by applying the operator chain to all
+// 256 values and folding the result like any other constant, so results are
+// bit-identical. All other operands of the chain must be scalar constants. On
+// targets that scale integers without floats, a sum of scaled integers is not
+// replaced: FormIntegerScales merges it into its user or producer.
 
 #include "dialects/graph/GraphDialect.h"
 #include "passes/decide/ElementOperators.h"
@@ -37,7 +37,7 @@ public:
       : last(last), operators(shapeOf(last.getResult())) {}
 
   /// Finds the earliest 8-bit tensor from which all operators of the function
-  /// are computed.
+  /// are computed. Returns whether there is one.
   bool find() {
     if (!isByte(last.getResult()) || hasDynamicSizes(last) ||
         shapeOf(last.getResult()).empty())
@@ -49,7 +49,8 @@ public:
       if (seen.open.size() == 1 && isByte(seen.open.front())) {
         bytes = seen.open.front();
         operators = seen;
-        // Stops at a tensor with other users, which is computed anyway.
+        // Stops at a tensor that other operators read too: it is computed
+        // anyway.
         if (!llvm::all_of(bytes.getUsers(),
                           [&](Operation *user) { return seen.contains(user); }))
           break;

@@ -15,8 +15,8 @@ using namespace ingot::graph;
 namespace ingot::decide {
 namespace {
 
-/// The positions that are needed of a value along one axis; axis -1 means all
-/// of the value.
+/// The part of a value that is needed: the positions `rows` along `axis`, or
+/// the whole value if `axis` is -1.
 struct Need {
   int64_t axis = -1;
   Rows rows;
@@ -25,9 +25,9 @@ struct Need {
   }
 };
 
-/// The input positions that a window operator reads for some output positions:
-/// those inside of the input, and how many positions the windows reach beyond
-/// it on both sides.
+/// The input positions that the windows of an operator (such as a convolution)
+/// read for some output positions: `inside` are those within the input; `low`
+/// and `high` are the numbers of positions read before and after the input.
 struct WindowRows {
   Rows inside;
   int64_t low, high;
@@ -68,8 +68,8 @@ WindowRows windowRows(Operation *op, const WindowAttributes &window,
           std::max<int64_t>(0, last + 1 - size)};
 }
 
-/// Returns which of the needed rows of a padded tensor are not padding, as
-/// positions of the operand.
+/// Returns the positions of the operand of `pad` that correspond to `need` of
+/// its result, without the padding.
 Rows rowsInside(PadOp pad, const Need &need) {
   int64_t low = pad.getLow()[need.axis], size = shapeOf(pad.getX())[need.axis];
   return {std::clamp<int64_t>(need.rows.begin - low, 0, size),
@@ -80,7 +80,7 @@ bool padsAxis(PadOp pad, int64_t axis) {
   return shapeOf(pad.getX())[axis] != shapeOf(pad.getResult())[axis];
 }
 
-/// Whether each position of the result along `axis` depends on the same
+/// Whether each position of the result along `axis` depends only on the same
 /// position of the operands.
 bool keepsAxis(Operation *op, int64_t axis) {
   if (auto reduction = dyn_cast<ReductionOpInterface>(op))
@@ -102,8 +102,9 @@ bool keepsFirstAxis(Operation *op) {
   return windowOf(op) || keepsAxis(op, 0);
 }
 
-/// Returns what a matmul reads of each operand for some positions of the
-/// result's first axis: batches, or rows of a matrix.
+/// Returns the part of each operand that a matmul reads to compute the
+/// positions `need` of the result's first axis, which are batches or rows of a
+/// matrix. Returns nothing if `need` is on another axis.
 std::optional<SmallVector<Need>> productNeeds(MatMulOp product,
                                               const Need &need) {
   int64_t rank = shapeOf(product.getResult()).size();
@@ -121,8 +122,8 @@ std::optional<SmallVector<Need>> productNeeds(MatMulOp product,
 
 std::optional<SmallVector<Need>> stageNeeds(GroupOp stage, const Need &need);
 
-/// Returns what `op` reads of each operand to compute `need` of its result;
-/// nothing if the positions read are not a range.
+/// Returns the part of each operand that `op` reads to compute the part `need`
+/// of its result; nothing if the positions that `op` reads are not one range.
 std::optional<SmallVector<Need>> operandNeeds(Operation *op, const Need &need) {
   SmallVector<Need> needs(op->getNumOperands());
   if (need.axis < 0)
@@ -166,8 +167,8 @@ std::optional<SmallVector<Need>> operandNeeds(Operation *op, const Need &need) {
   return needs;
 }
 
-/// What the body of a group reads of each value; an argument may be read in
-/// several ranges.
+/// The part of each value that the body of a group reads. `inner` are results
+/// of the body's operators; an argument may be read in several ranges.
 struct BodyNeeds {
   llvm::DenseMap<Value, Need> inner;
   SmallVector<std::pair<BlockArgument, Need>> arguments;
@@ -202,8 +203,8 @@ std::optional<BodyNeeds> bodyNeeds(GroupOp group, Rows rows, int64_t axis) {
       if (!add(operand, need))
         return std::nullopt;
   }
-  // Rows with gaps between them can only be read element by element, by a
-  // transpose.
+  // If needed rows are not contiguous in an argument, only a transpose can read
+  // them, element by element.
   for (auto [argument, need] : all.arguments)
     if (need.axis > 0 &&
         llvm::any_of(shapeOf(argument).take_front(need.axis),
@@ -220,8 +221,8 @@ std::optional<BodyNeeds> bodyNeeds(GroupOp group, Rows rows, int64_t axis) {
   return all;
 }
 
-/// Returns what a stage of a row chain (ChainRows.cpp) reads of each operand to
-/// compute some images of its result.
+/// Returns the part of each operand that a stage of a row chain (ChainRows.cpp)
+/// reads to compute the images `need` of its result.
 std::optional<SmallVector<Need>> stageNeeds(GroupOp stage, const Need &need) {
   auto body = need.axis == 0 ? bodyNeeds(stage, need.rows, 0) : std::nullopt;
   if (!body)
@@ -238,8 +239,9 @@ std::optional<SmallVector<Need>> stageNeeds(GroupOp stage, const Need &need) {
   return needs;
 }
 
-/// Restricts the padding and the result size of `op` to the positions `need` of
-/// its result; `low` is the leading padding of a PadOp.
+/// Restricts `op` to the positions `need` of its result: sets the result size,
+/// and the padding of a window operator (from `window`) or of a PadOp (`low` is
+/// its leading padding).
 void restrictTo(Operation *op, const WindowRows *window,
                 std::optional<int64_t> low, const Need &need) {
   Value result = op->getResult(0);
@@ -317,8 +319,8 @@ GroupOp buildForRows(OpBuilder &builder, GroupOp group, Rows rows,
   Block *body = builder.createBlock(&copy.getBody());
   for (Value input : inputs)
     body->addArgument(input.getType(), input.getLoc());
-  // Returns the argument for the rows that a user needs; a tensor that is read
-  // in several ranges has several arguments.
+  // Returns the value in the new body for the part `need` of `value`. A tensor
+  // that is read in several ranges is several arguments of the new body.
   auto mapped = [&](Value value, const Need &need, IRMapping &mapping) {
     for (auto [i, known] : llvm::enumerate(needs.arguments))
       if (known.first == value && known.second == need)

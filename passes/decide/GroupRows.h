@@ -34,15 +34,17 @@ struct OperandRows {
   Rows rows;
 };
 
-/// Returns what a group reads for `rows` of its result: an entry for each
-/// operand, or several entries if an operand is read in several ranges. Nothing
-/// if the group cannot be computed row by row.
+/// Returns the part of its operands that `group` reads to compute the positions
+/// `rows` of its result along `axis`: an entry per operand, or several entries
+/// if an operand is read in several ranges. Returns nothing if the group cannot
+/// be computed for some rows only.
 std::optional<llvm::SmallVector<OperandRows>>
 operandRows(graph::GroupOp group, Rows rows, int64_t axis = 1);
 
-/// Builds the group for `rows` of its result. `part` returns the value for each
-/// entry of operandRows; slices that are not contiguous are passed with
-/// strides.
+/// Builds a copy of `group` that computes only the positions `rows` of the
+/// result along `axis`. `part` returns the value for each entry of operandRows.
+/// If the value is a slice that is not contiguous, the copy reads it with the
+/// strides of the sliced tensor.
 graph::GroupOp
 buildForRows(mlir::OpBuilder &builder, graph::GroupOp group, Rows rows,
              const TargetDescription &target,
@@ -50,7 +52,7 @@ buildForRows(mlir::OpBuilder &builder, graph::GroupOp group, Rows rows,
              int64_t axis = 1);
 
 /// Builds a group that copies `part`, which may be a slice with gaps; with
-/// `second_memory`, the copy is in VTCM.
+/// `inSecondMemory`, the copy is in VTCM.
 mlir::Value copyPart(mlir::OpBuilder &builder, mlir::Location loc,
                      mlir::Value part, const TargetDescription &target,
                      bool inSecondMemory = false);

@@ -103,10 +103,10 @@ void Sum::forEachFactor(llvm::function_ref<void(const Term &)> body) const {
 
 namespace {
 
-/// Computes bounds of the magnitude of integer tensors.
+/// Computes upper bounds of the magnitudes in integer tensors.
 class Bounds {
 public:
-  /// Returns a bound of the magnitude of all elements of `v`.
+  /// Returns an upper bound of the magnitude of all elements of `v`.
   double of(Value v) {
     auto known = bounds.find(v);
     if (known != bounds.end())
@@ -127,8 +127,8 @@ private:
 
 } // namespace
 
-/// Returns a bound of the sum of the `steps` weights of one output column of
-/// `w`, each times a factor in [-1, 1].
+/// Returns an upper bound of the dot product of any column of `w`, which has
+/// `steps` weights, with factors in [-1, 1].
 double Bounds::ofColumns(Value w, int64_t steps) {
   auto numbers = Numbers::of(w);
   int64_t columns = shapeOf(w).back();
@@ -198,7 +198,7 @@ double Bounds::computed(Value v) {
 
 namespace {
 
-/// Matches floats as sums of integers.
+/// Matches float expressions as sums of integers times constant factors.
 class SumReader {
 public:
   static std::optional<Sum> read(Value v, const Numbers &factor) {
@@ -217,7 +217,7 @@ public:
     return v.hasOneUse() ? readOperator(op, factor) : std::nullopt;
   }
 
-  /// Matches the operator's result as a sum, regardless of its users.
+  /// Matches the result of `op` as a sum; the result may have any users.
   static std::optional<Sum> readOperator(Operation *op, const Numbers &factor) {
     if (auto cast = dyn_cast<CastOp>(op))
       return ofInteger(cast.getX(), factor, 0, cast->hasOneUse());
@@ -243,15 +243,16 @@ private:
     return Numbers::combined(a, b, [](double x, double y) { return x * y; });
   }
 
-  /// Returns a sum with `integer` * `factor` as its only term. If `integer` is
-  /// private and adds a constant, the constant is split off.
+  /// Returns a sum with (`integer` - `zero`) * `factor` as its only term. If
+  /// the expression has no other users (`isPrivate`) and adds a constant to an
+  /// integer, this constant becomes part of the sum's constant.
   static std::optional<Sum> ofInteger(Value integer, const Numbers &factor,
                                       double zero, bool isPrivate) {
     auto type = dyn_cast<IntegerType>(elementOf(integer));
     if (!type || type.getWidth() == 1 || type.getWidth() > 32 ||
         (type.isUnsigned() && type.getWidth() == 32) || factor.most() == 0)
       return std::nullopt;
-    // The correction of a zero point becomes part of the sum's constant.
+    // Such a constant is usually the correction of a zero point.
     Operation *op = integer.getDefiningOp();
     if (isa_and_nonnull<AddOp, SubOp>(op) && type.getWidth() == 32 &&
         isPrivate && integer.hasOneUse()) {
@@ -339,8 +340,9 @@ private:
     return sum;
   }
 
-  /// Rewrites a reduction of small integers in floats, which hold them exactly,
-  /// as a reduction of integers.
+  /// Matches a reduction of floats that are small integers times a constant.
+  /// Since their float sums are exact, it can be rewritten as a reduction of
+  /// integers, which this function builds.
   static std::optional<Sum> readReduction(Operation *op, ArrayRef<int64_t> axes,
                                           const Numbers &factor) {
     Value x = op->getOperand(0);
@@ -365,7 +367,7 @@ private:
                      /*isPrivate=*/true);
   }
 
-  /// Matches a mean over all spatial positions.
+  /// Matches an average pool over all spatial positions.
   static std::optional<Sum> readMean(AveragePoolOp op, const Numbers &factor) {
     ArrayRef<int64_t> shape = shapeOf(op.getX());
     auto axes = llvm::to_vector(

@@ -1,9 +1,9 @@
-// Represents floats as sums of integers times constant factors.
+// Represents float expressions as sums of integers times constant factors.
 //
 //   dequantize(a: ui8, sa, za) + cast(b: si32) * sb + 1.5
 //     ->  terms (a, sa), (b, sb), constant 1.5 - za * sa
 //
-// The operators between integers and a quantization are matched if all factors
+// This matches the operators between integers and a quantization if all factors
 // and addends are constants.
 
 #ifndef INGOT_PASSES_DECIDE_INTEGERSUMS_H
@@ -18,8 +18,8 @@
 
 namespace ingot::decide {
 
-/// The elements of a constant in row-major order; they broadcast. If the shape
-/// is empty, there is a single element.
+/// The elements of a constant of shape `shape` in row-major order. If the shape
+/// is empty, `values` is one element that broadcasts to all shapes.
 struct Numbers {
   llvm::SmallVector<int64_t> shape;
   llvm::SmallVector<double> values;
@@ -32,10 +32,12 @@ struct Numbers {
   /// Returns the largest magnitude of the elements.
   double most() const;
   Numbers mapped(llvm::function_ref<double(double)> f) const;
-  /// Returns this + sign * x * y, elementwise; nothing if shapes differ.
+  /// Returns this + sign * x * y, elementwise; nothing if the shapes differ
+  /// (see `combined`).
   std::optional<Numbers> withProducts(const Numbers &x, const Numbers &y,
                                       double sign) const;
-  /// Returns f(a, b), elementwise; nothing if shapes differ.
+  /// Returns f(a, b), elementwise. Returns nothing if both have several
+  /// elements and their shapes differ, apart from leading axes of size 1.
   static std::optional<Numbers>
   combined(const Numbers &a, const Numbers &b,
            llvm::function_ref<double(double, double)> f);
@@ -43,19 +45,22 @@ struct Numbers {
 
 struct Sum;
 
-/// A term of a sum: an integer times a factor, or another sum that is clamped.
+/// A term of a sum: `integer` * `factor`, or another sum that is clamped
+/// (`limited`).
 struct Term {
   mlir::Value integer;
   Numbers factor;
-  /// A bound of the magnitude of the integer's elements.
+  /// An upper bound of the magnitudes of `integer`.
   double bound = 0;
   /// The sum that is clamped to `least` and `most`; null if the term is an
   /// integer times a factor.
   std::shared_ptr<Sum> limited;
   std::optional<Numbers> least, most;
 
-  /// Returns the least left shift for which the factor has enough fractional
-  /// bits.
+  /// Returns the least number of bits by which `integer` must be shifted left
+  /// to be scaled by mul_high to `fraction` fractional bits: the 32-bit
+  /// multiplier is factor * 2^(32 + fraction - shift), which has to be below
+  /// 2^31.
   int shift(int fraction) const;
 };
 
@@ -64,7 +69,8 @@ struct Sum {
   llvm::SmallVector<Term, 1> terms;
   Numbers constant = Numbers::of(0.0);
 
-  /// Returns a bound of the magnitude of the sum and of all its partial sums.
+  /// Returns an upper bound of the magnitude of the sum and of all its partial
+  /// sums.
   double bound() const;
   void forEachFactor(llvm::function_ref<void(const Term &)> body) const;
 };
@@ -74,7 +80,7 @@ struct Sum {
 /// may be new operators.
 std::optional<Sum> readSum(mlir::Value v, const Numbers &factor);
 
-/// Returns `v` as a sum of integers, whatever other users it has; nothing if
+/// Returns `v` as a sum of integers even if `v` has several users; nothing if
 /// `v` is not such a sum.
 std::optional<Sum> readSharedSum(mlir::Value v);
 

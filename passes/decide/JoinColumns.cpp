@@ -1,9 +1,9 @@
-// Merges neighbouring columns of inputs with few channels, for 16-byte vector
-// accesses on devices.
+// Merges neighbouring columns of the inputs of convolutions with few channels,
+// so that devices can read them by 16-byte vector accesses.
 //
 //   %y = conv(%x: 224x224x3, %w: 7x7x3x64) {strides 2, 2, low 3, 3}
 //     ->
-//   %p = pad(%x) : 224x224x4           %v = pad(%w) : 7x8x4x64, one in front
+//   %p = pad(%x) : 224x224x4           %v = pad(%w) : 7x8x4x64, 1 column before
 //   %j = reshape(%p) : 224x112x8       %u = reshape(%v) : 7x4x8x64
 //   %y = conv(%j, %u) {strides 2, 1, low 3, 2}
 //
@@ -12,8 +12,8 @@
 // load single elements and stall (H100 SXM, November 2026: 57 us of the 61 us
 // that 16 x 16 x 3 patches took). So as many columns as the stride of the
 // window are merged into one, with channels zero-padded to multiples of 16
-// bytes. The cost is multiplications by zero, since windows now begin and end
-// at whole merged columns. Non-overlapping patches have none of these.
+// bytes. This costs additional multiplications by zero, since windows now begin
+// and end at whole merged columns. Non-overlapping patches cost none.
 
 #include "dialects/graph/GraphDialect.h"
 #include "dialects/graph/ops/Movement.h"
@@ -30,8 +30,8 @@ namespace ingot::decide {
 
 namespace {
 
-/// Rewrites one convolution: merges each `columns` neighbouring columns of its
-/// input and weights into channels.
+/// Rewrites one convolution: merges groups of `columns` neighbouring columns of
+/// its input and weights, each into the channels of one column.
 class Joining {
 public:
   Joining(ConvOp conv, int64_t vectorElements)
@@ -58,8 +58,8 @@ public:
   }
 
 private:
-  /// Returns how many columns are missing from `count` to a multiple of
-  /// `columns`, the number of merged columns.
+  /// Returns the number of columns by which `count` must grow to be a multiple
+  /// of `columns`, the number of columns that are merged into one.
   int64_t upToWhole(int64_t count) const {
     return (columns - count % columns) % columns;
   }

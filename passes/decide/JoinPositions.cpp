@@ -1,5 +1,5 @@
 // Merges neighbouring output positions of convolutions with few filters into
-// channels.
+// the channels of one position.
 //
 //   %y = conv(%x, %w: 5x5x1x8) : 28x28x8       %j = conv(%x, %w': 5x8x1x32) {strides 1, 4} : 28x7x32
 //   %q = quantize(%y, %s: 8)              ->   %q' = quantize(%j, %s': 32)
@@ -10,9 +10,9 @@
 // sums of integers are exact, and subsequent elementwise operators are
 // rewritten as well. This pays off on targets with slow partial-register
 // accesses (`wholeRegisters`), if the sums of one position do not fill a
-// vector: since single windows overlap, the merged windows need fewer MACs. If
-// the channels of a position are not whole 32-bit words, the windows of merged
-// positions begin at words.
+// vector. The windows of neighbouring positions overlap, so a merged window
+// needs fewer vector MACs than the single windows together. Merged windows may
+// also begin at 32-bit words where single windows do not, which is faster.
 
 #include "dialects/graph/GraphDialect.h"
 #include "mlir/IR/Matchers.h"
@@ -31,14 +31,14 @@ namespace ingot::decide {
 
 namespace {
 
-/// Whether a convolution is a matmul of positions and channels, so that windows
-/// are single positions.
+/// Whether `conv` equals a matmul of [positions, input channels] and [input
+/// channels, output channels]: its windows are single positions.
 bool isPointwise(ConvOp conv) {
   return schedule::ConvolutionAnchor{conv, nullptr}.isMatrix();
 }
 
-/// Rewrites one convolution: merges each `count` neighbouring output columns
-/// into channels.
+/// Rewrites one convolution: merges groups of `count` neighbouring output
+/// columns, each into the channels of one column.
 class Joining {
 public:
   Joining(ConvOp conv, int64_t count, bool byRows)
@@ -114,7 +114,8 @@ private:
         conv.getGroups(), conv.getXZero(), conv.getXOutside());
   }
 
-  /// Returns `v` with each channel as a separate column.
+  /// Returns `v` with each channel (on `axis`) as a separate column (on axis -
+  /// 1).
   Value withoutChannels(Value v, size_t axis) {
     SmallVector<int64_t> shape(shapeOf(v));
     if (shape[axis] == 1)
@@ -124,16 +125,16 @@ private:
     return ReshapeOp::create(builder, v.getLoc(), v, shape);
   }
 
-  /// Returns `channels`, constants with one element per channel, repeated for
-  /// each merged position.
+  /// Returns `channels`, constants with one element per channel, repeated
+  /// `count` times: once for each merged position.
   Value repeated(Value channels) {
     return ConcatOp::create(builder, channels.getLoc(),
                             SmallVector<Value>(count, channels),
                             int64_t(shapeOf(channels).size()) - 1);
   }
 
-  /// Whether an operator is elementwise on tensors of the result's shape,
-  /// constants per channel, or scalars.
+  /// Whether `op` is elementwise with a result of the shape `from`, and each of
+  /// its operands has that shape, is a constant per channel, or is a scalar.
   bool mayJoin(Operation *op) {
     return isa_and_nonnull<ElementwiseOpInterface>(op) &&
            op->getNumResults() == 1 &&
@@ -160,9 +161,9 @@ private:
     return clone->getResult(0);
   }
 
-  /// Returns an operand of an elementwise operator for merged positions. If it
-  /// has no other users, it is recomputed for merged positions, so that it
-  /// remains in one kernel with its user.
+  /// Returns the operand `v` of an elementwise operator for merged positions.
+  /// If `v` has no other users, its operator is cloned for merged positions, so
+  /// that it remains in one kernel with its user.
   Value operand(Value v) {
     if (isOne(v))
       return v;
@@ -191,12 +192,12 @@ bool isByRows(ConvOp conv, const schedule::DotForm &form) {
          shapeOf(conv.getX()).back() % form.group != 0;
 }
 
-/// Estimates the cycles to scale, narrow and store the accumulators of one row
-/// of `columns` output columns.
+/// Estimates the cycles to scale, narrow and store the accumulators of one
+/// position with `columns` channels, in vectors of `lanes` elements.
 double cyclesBehind(int64_t columns, int64_t lanes) {
-  // A single column is not vectorized. Rows whose number of columns is a power
-  // of two are combined (JoinedRows.h); others are stored in parts of a
-  // register.
+  // A single channel is not vectorized. If the number of channels is a power of
+  // two, several positions share a register (JoinedRows.h). Other positions are
+  // stored by several accesses to parts of a register.
   constexpr int64_t fewColumns = 4;
   constexpr double ofVector = 12, ofJoining = 6, ofLane = 32, ofParts = 250;
   if (columns == 1)
@@ -244,8 +245,8 @@ double costOf(ConvOp conv, int64_t count, const schedule::DotForm &form) {
          double(count);
 }
 
-/// Returns the fastest dot product for the operands of a convolution, if each
-/// may be signed or unsigned.
+/// Returns the fastest dot product for the operands of `conv`, if the
+/// signedness of each operand can be chosen; nothing if the target has none.
 std::optional<schedule::DotForm> fastestForm(ConvOp conv,
                                              const TargetDescription &target) {
   Type x = elementOf(conv.getX()), w = elementOf(conv.getW());
@@ -259,8 +260,8 @@ std::optional<schedule::DotForm> fastestForm(ConvOp conv,
   return best;
 }
 
-/// Merges neighbouring output columns of `conv`: the smallest number for which
-/// the convolution takes at most 1.1 times the least time.
+/// Merges `count` neighbouring output columns of `conv`: the smallest number
+/// for which the estimated time is at most 1.1 times the least.
 void join(ConvOp conv, const TargetDescription &target) {
   if (!conv.isWidening() || !isa<IntegerType>(elementOf(conv.getX())) ||
       conv.getGroups() != 1 || hasDynamicSizes(conv) ||
@@ -280,8 +281,8 @@ void join(ConvOp conv, const TargetDescription &target) {
       costs.push_back({count, costOf(conv, count, *form)});
       least = std::min(least, costs.back().second);
     }
-  // The weights grow with each merged position, so a slightly slower, smaller
-  // number is preferred.
+  // The weights grow with the number of merged positions, so a smaller number
+  // is chosen even if it is slightly slower.
   constexpr double nearly = 1.1;
   auto chosen = llvm::find_if(
       costs, [&](auto &cost) { return cost.second <= nearly * least; });

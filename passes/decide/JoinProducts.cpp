@@ -1,5 +1,5 @@
-// Merges matmuls of one tensor with constant weights whose columns are
-// attention heads.
+// Merges matmuls that multiply the same tensor by constant weights, if the
+// columns of each result are split into attention heads.
 //
 //   %q = reshape(add(matmul(%x, %a), %b))       %j = reshape(add(matmul(%x, a|c|e), b|d|f))
 //   %k = reshape(add(matmul(%x, %c), %d))  ->   %q = slice(%j)   // of heads
@@ -74,7 +74,7 @@ private:
   }
 };
 
-/// Moves the operations that compute `v` from constants before `op`.
+/// Moves the operators that compute `v` from constants in front of `op`.
 void moveBefore(Value v, Operation *op) {
   Operation *from = v.getDefiningOp();
   if (from->getBlock() == op->getBlock() && from->isBeforeInBlock(op))

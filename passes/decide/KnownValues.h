@@ -7,7 +7,7 @@
 
 namespace ingot::decide {
 
-/// Whether a value is computed from a single constant by unary operators.
+/// Whether `v` is a constant, or computed from one constant by unary operators.
 bool isKnown(mlir::Value v);
 
 } // namespace ingot::decide

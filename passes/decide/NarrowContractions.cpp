@@ -11,12 +11,12 @@
 //         %y = conv(%n, cast(%w, bf16), %bias) : f32
 //   add(%a, %y)  ->  add(cast(%n, f32), %y)
 //
-// Matmuls are rewritten in the same way. With `fast` = f16, operands become f16
-// (operands of the model that are f16 already count as well). Matrix units of
-// devices accumulate f16 in f32; on other targets the attribute
-// {graph.multiplied = f16} permits to sum a few neighbouring products in f16.
-// With `fast` = tf32 (an f32 with 10 bits of fraction), operands stay f32, and
-// an attribute states that they are rounded to tf32:
+// Matmuls are rewritten in the same way. With `fast` = f16, operands are
+// rounded to f16; f16 operands of the model are treated likewise. Matrix units
+// of devices accumulate f16 in f32. On other targets, the attribute
+// {graph.multiplied = f16} permits the kernel to sum a few neighbouring
+// products in f16. With `fast` = tf32 (an f32 with 10 bits of fraction),
+// operands stay f32, and an attribute states that they are rounded to tf32:
 //
 //   %y = conv(%a, %w, %bias) : f32
 //     ->  %n = round_to_tf32(%a)
@@ -24,13 +24,13 @@
 //
 // Weights are rounded when constants are folded, activations where they are
 // stored: elementwise users read the rounded values too, so that each tensor is
-// stored once, with half the size. Sums, and all operators between
+// stored once, with half the size. Accumulators, and all operators between
 // contractions, stay in f32, and so do convolutions for which Winograd's
-// algorithm in f32 is faster. On processors, attention with few queries stays
-// in f32 as well: keys and values would have to be repacked for each block of
-// queries. Depthwise convolutions keep their operands, but their input may be
-// stored narrow; where the target multiplies vectors of f16 by lane, depthwise
-// convolutions are computed in f16 as well.
+// algorithm in f32 is faster. On processors (not devices), attention with few
+// queries stays in f32 as well, because keys and values would have to be
+// repacked for each block of queries. Depthwise convolutions are computed in
+// f32, but their input may be stored in the narrow type. Only if the target
+// multiplies vectors of f16 by a lane are they computed in f16.
 
 #include "dialects/graph/ElementsData.h"
 #include "dialects/graph/GraphDialect.h"
@@ -55,7 +55,8 @@ namespace ingot::decide {
 
 namespace {
 
-/// Returns the convolutions and matmuls whose operand types satisfy `isWanted`.
+/// Returns the convolutions and matmuls of `function` whose two operand types
+/// both satisfy `isWanted`.
 std::vector<Operation *>
 contractionsOf(func::FuncOp function,
                llvm::function_ref<bool(Type element)> isWanted) {
@@ -91,8 +92,8 @@ void widen(Operation *op) {
   y.replaceAllUsesExcept(rounded, rounded.getDefiningOp());
 }
 
-/// Returns the matmuls of all attentions with few queries, or with a dynamic
-/// number of keys.
+/// Returns the two matmuls of every attention with fewer than 16 queries, or
+/// with a dynamic number of keys.
 llvm::DenseSet<Operation *> productsOfSmallAttention(func::FuncOp function) {
   constexpr int64_t fewQueries = 16;
   llvm::DenseSet<Operation *> products;
@@ -107,9 +108,9 @@ llvm::DenseSet<Operation *> productsOfSmallAttention(func::FuncOp function) {
   return products;
 }
 
-/// Whether a convolution of f32 is faster than one of `narrow` operands:
-/// because it needs fewer multiplications (Winograd), or because sums in f16
-/// would have to be widened after few steps.
+/// Whether a convolution is faster with f32 operands than with `narrow`
+/// operands: because Winograd's algorithm in f32 needs fewer multiplications,
+/// or because sums in f16 would have to be widened after few steps.
 bool isFasterWide(Operation *op, Type narrow, const TargetDescription &target) {
   if (target.isDevice())
     return false;
@@ -193,8 +194,8 @@ public:
   }
 
 private:
-  /// Whether a depthwise convolution is computed in f16: a lane sums only as
-  /// many products as a window has elements.
+  /// Whether the depthwise convolution is computed in f16. Its sums are
+  /// accurate enough, since each sums only one product per window element.
   bool sumsInHalves(ConvOp conv) const {
     return narrow.isF16() && schedule::halvesByLane(target) &&
            shapeOf(conv.getW()).back() % 4 == 0;
@@ -218,8 +219,8 @@ private:
     return RoundToTf32Op::create(builder, v.getLoc(), v.getType(), v);
   }
 
-  /// Returns the rounded operand of a contraction. If the operand is a moved
-  /// tensor, the tensor is rounded before it is moved.
+  /// Returns the operand `v` of a contraction in the narrow type. If transposes
+  /// and reshapes compute `v` from another tensor, that tensor is rounded.
   Value narrowed(Value v) {
     Moves moves = Moves::behind(v, /*withSlices=*/target.isDevice());
     if (isTf32)
@@ -232,8 +233,9 @@ private:
                             : store(moves.from));
   }
 
-  /// Returns `v` rounded where it is computed. If all users of `v` can read it
-  /// rounded, they do, so that only the rounded tensor is stored.
+  /// Rounds `v` directly after it is computed and returns the result. If all
+  /// users of `v` can read the rounded tensor, they do, so that only the
+  /// rounded tensor is stored.
   Value store(Value v) {
     if (Value known = stored.lookup(v))
       return known;
@@ -251,8 +253,8 @@ private:
     return rounded;
   }
 
-  /// Whether a user of `v`, an f32 tensor, can read it in the narrow type,
-  /// perhaps widening it on load.
+  /// Whether `user` can read the f32 tensor `v` in the narrow type; it may
+  /// widen the elements when it loads them.
   bool readsNarrow(Operation *user, Value v) {
     auto conv = dyn_cast<ConvOp>(user);
     if (conv && !isNarrowed(conv))

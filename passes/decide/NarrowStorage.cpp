@@ -45,7 +45,7 @@ bool isWideFloat(Value v) {
   return tensor && tensor.getElementType().isF32();
 }
 
-/// Whether the operator only moves or selects elements.
+/// Whether `op` only moves or selects elements, without computing new ones.
 bool isMove(Operation *op) {
   return isa<TransposeOp, ReshapeOp, RefillOp, SliceOp, ConcatOp, PadOp,
              ExpandOp, TileOp, GatherOp, MaxPoolOp>(op);
@@ -60,8 +60,8 @@ bool needsDigits(Operation *op) {
          !isa<FloatType>(elementOf(op->getResult(0)));
 }
 
-/// Whether `op`, an operator in a group, can read `v` if a cast widens it from
-/// a narrow type.
+/// Whether `op`, an operator in a group, can still read its operand `v` if `v`
+/// is a narrow tensor that a cast widens first.
 bool takesWidened(Operation *op, Value v) {
   if (auto conv = dyn_cast<ConvOp>(op))
     return schedule::isDepthwise(conv) && conv.getX() == v;
@@ -74,7 +74,8 @@ bool takesWidened(Operation *op, Value v) {
           isa<ReductionOpInterface, MaxPoolOp, AveragePoolOp>(op));
 }
 
-/// Whether all users of a group's operand can read it if a cast widens it.
+/// Whether all users of a group's operand can still read it if the operand is
+/// narrow and a cast widens it.
 bool takesWidened(BlockArgument operand) {
   return llvm::all_of(operand.getUsers(), [&](Operation *user) {
     return isa<YieldOp>(user) || takesWidened(user, operand);
@@ -96,8 +97,8 @@ bool needsDigits(BlockArgument operand, bool isResult) {
   return false;
 }
 
-/// Returns the layer normalization or softmax on rows, if a group computes
-/// nothing else; else null.
+/// Returns the layer normalization or softmax of a group that computes nothing
+/// else; null for other groups.
 Operation *rowsOf(GroupOp group) {
   Operation *op =
       group.getBody().front().getTerminator()->getOperand(0).getDefiningOp();
@@ -107,8 +108,8 @@ Operation *rowsOf(GroupOp group) {
              : nullptr;
 }
 
-/// Returns the element of a splat constant in the narrow type; nothing if the
-/// constant is not a splat, or if the conversion is not exact.
+/// Returns the number of which all elements of `constant` consist, in the
+/// narrow type; nothing if elements differ or the conversion is not exact.
 std::optional<APFloat> narrowNumber(ConstantOp constant, FloatType narrow) {
   auto value = dyn_cast<DenseFPElementsAttr>(constant.getValue());
   if (!value || value.empty() || !value.isSplat())
@@ -120,8 +121,8 @@ std::optional<APFloat> narrowNumber(ConstantOp constant, FloatType narrow) {
   return isRounded ? std::nullopt : std::optional(number);
 }
 
-/// Replaces wide values of a body that are rounded by narrow values with the
-/// same elements.
+/// Replaces f32 values in the body of a group that are rounded to the narrow
+/// type by narrow values with the same elements.
 class NarrowForms {
 public:
   explicit NarrowForms(FloatType narrow) : narrow(narrow) {}
@@ -263,8 +264,9 @@ private:
            !llvm::is_contained(rows->getOperands().drop_front(), argument);
   }
 
-  /// Whether a group's result can be rounded: the group has no reduction, and
-  /// its only whole-tensor operators are layer normalization and softmax.
+  /// Whether the result of `group` can be stored rounded: the group has no
+  /// reduction, and its only whole-tensor operators are layer normalization and
+  /// softmax.
   static bool isRounded(GroupOp group) {
     if (rowsOf(group))
       return true;
@@ -285,7 +287,7 @@ private:
 
   void setNarrow(Value v) const { v.setType(tensorOf(dimsOf(v), narrow)); }
 
-  /// Makes a group read and write narrow tensors.
+  /// Makes `group` read and write narrow tensors, according to `isNarrowed`.
   void rewrite(GroupOp group) const {
     Block &body = group.getBody().front();
     Operation *rows = rowsOf(group);
@@ -339,7 +341,7 @@ private:
   }
 
   /// Merges operands of a group that are the same tensor; returns whether there
-  /// were equal ones.
+  /// were any.
   static bool mergeInputs(GroupOp group) {
     Block &body = group.getBody().front();
     llvm::DenseMap<Value, BlockArgument> first;
@@ -357,7 +359,7 @@ private:
     return same.any();
   }
 
-  /// Whether only groups read a value, perhaps through views.
+  /// Whether only groups read `v`, directly or through views.
   static bool isReadByGroups(Value v) {
     return llvm::all_of(v.getUsers(), [](Operation *user) {
       return isa<GroupOp>(user) || (isa<ReshapeOp, SliceOp>(user) &&
@@ -373,7 +375,8 @@ private:
   llvm::EquivalenceClasses<void *> classes;
   /// The leaders of classes that stay f32.
   llvm::DenseSet<void *> wide;
-  /// Values computed from floats, and values that need full precision.
+  /// Values computed from floats (`data`), and values that need full precision
+  /// (`digits`).
   llvm::DenseSet<Value> data, digits;
 };
 

@@ -11,9 +11,10 @@ namespace ingot::decide {
 /// Returns a constant of the type of `like`, which must have no elements.
 mlir::Value emptyConstant(mlir::OpBuilder &builder, mlir::Value like);
 
-/// Moves operators, in the order `ordered`, into a group in place of the last
-/// one, and chooses its strategy and plan. Scalar constants are copied into the
-/// group. `packs` states that constant weights will be packed for the plan.
+/// Moves the operators `ordered` into a group, which replaces the last of them,
+/// and chooses the strategy and plan of the group. Scalar constants are copied
+/// into the group. With `packs`, constant weights will be packed for the plan;
+/// with `savesMemory`, the plan avoids scratch memory.
 graph::GroupOp moveToGroup(llvm::ArrayRef<mlir::Operation *> ordered,
                            const TargetDescription &target, bool packs,
                            bool savesMemory);

@@ -6,8 +6,8 @@
 //   group(%x, %p) { conv(%x, unpack_panels(%p)) }
 //
 // This applies to constant weights; the group's strategy and plan determine the
-// order. The packing is folded later, since it depends on constants only.
-// Groups that read the same weights in the same order share the packed weights.
+// order. `pack_panels` is folded later, since its operand is constant. Groups
+// that read the same weights in the same order share the packed weights.
 
 #include "dialects/graph/GraphDialect.h"
 #include "passes/decide/Passes.h"

@@ -1,5 +1,5 @@
-// The passes of the stage `decide`, which choose the kernels and their
-// strategies.
+// The passes of the stage `decide`, which partitions the operators into kernels
+// and chooses how each is computed.
 
 #ifndef INGOT_PASSES_DECIDE_PASSES_TD
 #define INGOT_PASSES_DECIDE_PASSES_TD

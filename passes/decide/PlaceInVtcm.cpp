@@ -1,10 +1,10 @@
 // Places data that vectors read in fast local memory of the target (VTCM).
 //
 // A target may have a small memory that its vectors read fastest. Results that
-// only vectors read are stored there; several policies for choosing such
-// results are tried. Other operands of vectors are copied there a few rows at a
-// time, before the group that reads them computes the corresponding row band of
-// its result:
+// only vectors read are stored there. Other operands of vectors are copied
+// there a few rows at a time, before the group that reads them computes the
+// corresponding row band of its result. The pass tries several policies for
+// choosing the results that are stored there:
 //
 //   %2 = group(%x, %1) { conv, add %1 }  ->  %a = slice %1  // rows
 //                                            %b = group(%a) { reshape } {second_memory}
@@ -18,8 +18,8 @@
 // weights are streamed; neither are operands read by scalar code, which go
 // through the caches. Called programs are unchanged.
 //
-// If the memory is too small, the function is unchanged and gets the attribute
-// kernel.vtcm_least: the size that would suffice.
+// If VTCM is too small, the function is unchanged and gets the attribute
+// kernel.vtcm_least: the number of bytes that would suffice.
 
 #include "dialects/graph/ops/Movement.h"
 #include "dialects/kernel/KernelDialect.h"
@@ -46,8 +46,8 @@ Value rootOf(Value v) {
   return v;
 }
 
-/// Which results are placed in VTCM: the smallest or the largest first, up to
-/// half of its size or all of it.
+/// How results are chosen for VTCM: the smallest or the largest ones first,
+/// until half of VTCM is full or all of it.
 struct Policy {
   bool takesHalf, smallestFirst;
 };
@@ -61,12 +61,12 @@ public:
           int64_t limit)
       : main(main), target(target), policy(policy), limit(limit) {}
 
-  /// The estimated cost: bytes copied, plus the overhead of launches in
-  /// equivalent bytes.
+  /// The estimated cost of copies: the bytes copied, plus the overhead of
+  /// launches, which is expressed as a number of bytes.
   int64_t cost = 0;
 
-  /// Rewrites the function; returns whether vectors now read all their operands
-  /// from VTCM or constants.
+  /// Rewrites the function. Returns false if VTCM is too small for the operands
+  /// of a group, so that vectors would read other memory.
   bool run() {
     SmallVector<GroupOp> groups;
     for (auto [step, op] : llvm::enumerate(main.getBody().front())) {
@@ -106,8 +106,8 @@ private:
                                                    read.getOperandNumber()));
   }
 
-  /// Whether only vectors read `value`; raises `last` to the last step that
-  /// reads it.
+  /// Whether only vectors read `value`. Raises `last` to the index of the last
+  /// operation that reads it.
   bool isReadByVectors(Value value, unsigned &last) {
     return llvm::all_of(value.getUses(), [&](OpOperand &use) {
       Operation *user = use.getOwner();
@@ -166,8 +166,8 @@ private:
     }
   }
 
-  /// Returns the operands that vectors would read from other memory than VTCM,
-  /// except constants.
+  /// Returns the operands of `group` that vectors would read from memory other
+  /// than VTCM, except constants.
   Operands copiedOperands(GroupOp group) const {
     Operands copied;
     for (OpOperand &read : group->getOpOperands()) {
@@ -187,9 +187,9 @@ private:
            operandRows(group, {0, shapeOf(group.getResult(0))[1]}).has_value();
   }
 
-  /// Returns, for each row band of `height` rows of the result, the bytes of
-  /// the operands that are to be copied; for height 0, a single band of all
-  /// rows. Nothing if the group cannot be computed by rows.
+  /// Returns, for each row band of `height` rows of the group's result, the
+  /// number of bytes of the `operands` that are copied. Height 0 means a single
+  /// band of all rows. Returns nothing if the group cannot be computed by rows.
   std::optional<SmallVector<int64_t>>
   bytesOfBands(GroupOp group, const Operands &operands, int64_t height) const {
     if (height == 0) {
@@ -245,8 +245,8 @@ private:
            height == shapeOf(group.getResult(0))[1];
   }
 
-  /// Returns the largest height of row bands whose operands fit into `room`
-  /// bytes; 0 if none does.
+  /// Returns the largest height of row bands whose copied operands fit into
+  /// `room` bytes; 0 if not even single rows fit.
   int64_t heightFor(GroupOp group, const Operands &operands,
                     int64_t room) const {
     int64_t all =
@@ -273,14 +273,14 @@ private:
       for (unsigned operand : operands)
         group->setOperand(operand, copyPart(builder, group.getLoc(),
                                             group->getOperand(operand), target,
-                                            /*secondMemory=*/true));
+                                            /*inSecondMemory=*/true));
       return;
     }
     buildRowBands({{group}, height}, /*fromEnd=*/false, target,
                   [&](OpBuilder &builder, const OperandRows &read, Value part) {
                     return llvm::is_contained(operands, read.operand)
                                ? copyPart(builder, group.getLoc(), part, target,
-                                          /*secondMemory=*/true)
+                                          /*inSecondMemory=*/true)
                                : part;
                   });
   }
@@ -290,7 +290,7 @@ private:
   Policy policy;
   int64_t limit;
   llvm::DenseMap<Operation *, unsigned> stepOf;
-  /// The bytes of VTCM occupied by results at each step.
+  /// The bytes of VTCM that results occupy at each step (operation) of `main`.
   std::vector<int64_t> used;
 };
 
@@ -323,8 +323,8 @@ private:
         Builder(&getContext()).getI64IntegerAttr(llvm::alignTo(enough, unit)));
   }
 
-  /// Returns the function rewritten for `bytes` bytes of VTCM with the best
-  /// policy; null if that is too little for every policy.
+  /// Returns a copy of the function that uses `bytes` bytes of VTCM with the
+  /// best policy; null if `bytes` is too small for every policy.
   OwningOpRef<func::FuncOp> tryWith(func::FuncOp main, int64_t bytes) {
     OwningOpRef<func::FuncOp> best;
     int64_t least = 0;
@@ -342,8 +342,8 @@ private:
   OwningOpRef<func::FuncOp> tryWith(func::FuncOp main, int64_t bytes,
                                     Policy policy, int64_t &cost) {
     const TargetDescription &target = *lookupTarget(targetName);
-    // The placed buffers may need more bytes than are live at any step, so the
-    // limit is reduced until they fit.
+    // The placed buffers may need more bytes than are live at any step, so
+    // `limit` is reduced until they fit into `bytes` bytes.
     for (int64_t limit = bytes; limit > 0;) {
       OwningOpRef<func::FuncOp> trial(main.clone());
       // The copy is added to the module, since strategies read the module's
@@ -355,7 +355,7 @@ private:
       cost = filling.cost;
       int64_t taken = plan::planArena(plan::Buffers(*trial).requests(
                                           target.bufferAlign, nullptr,
-                                          /*secondMemory=*/true),
+                                          /*inSecondMemory=*/true),
                                       target.bufferAlign)
                           .bytes;
       if (taken <= bytes)

@@ -1,4 +1,4 @@
-// Builds the groups of the row bands of a chain.
+// Replaces a chain of groups by groups that compute its row bands.
 //
 //   %1 = group(%x) { conv }          %a = slice %x            // rows
 //   %2 = group(%1) { conv }    ->    %b = group(%a) { conv }
@@ -11,14 +11,15 @@
 //                                    ...
 //                                    %2 = concat %c, %g, ...
 //
-// Slices are views and concatenations are in place. Rows are kept by copying
-// them to the beginning of the next band's memory, directly after the last
-// reader of this band; the memory they were copied from is then free. Equal
-// bands share kernels later.
+// Slices are views, and concatenations are in place. Rows that the next band
+// needs again are copied to the beginning of the next band's memory, directly
+// after the last group that reads them in this band; their old memory is then
+// free. Bands with equal shapes share kernels later.
 //
 // Groups compute multiples of the rows that their strategy computes together
-// (Strategy::rowsTogether), so results are bit-identical. If rows are kept,
-// each group continues where it stopped: nothing is recomputed.
+// (Strategy::rowsTogether), so results are bit-identical. If rows are kept for
+// the next band, each group continues where it stopped, and nothing is
+// recomputed.
 
 #include "passes/decide/RowBandBuilder.h"
 
@@ -77,8 +78,8 @@ public:
     }
   }
 
-  /// Adds the band that computes the rows `last` of the last group; false if a
-  /// group cannot be computed row by row.
+  /// Adds the band that computes the rows `last` of the last group. Returns
+  /// false if a group cannot be computed row by row.
   bool add(Rows last) {
     std::vector<Rows> needed(groups.size());
     needed.back() = last;
@@ -107,10 +108,10 @@ public:
     return true;
   }
 
-  /// Returns all added bands, each with the rows that its groups hold.
+  /// Returns all added bands, including the rows that their groups hold.
   std::vector<RowBand> take() {
-    // Bands are visited from the last one on; `ahead` is the rows that this and
-    // later bands read of each group.
+    // Visits the bands from the last one to the first one; `ahead` are the rows
+    // of each group that the visited bands read.
     std::vector<Rows> ahead(groups.size());
     for (size_t k = bands.size(); k-- > 0;) {
       RowBand &band = bands[k];
@@ -130,8 +131,9 @@ public:
   }
 
 private:
-  /// Returns the next rows of group `i`, from where it stopped until `needed`
-  /// is covered, in multiples of the rows that the group computes together.
+  /// Returns the next rows that group `i` computes: from the row where it
+  /// stopped until `needed` is covered, in multiples of the rows that it
+  /// computes together.
   Rows goOn(size_t i, Rows needed) {
     int64_t before = reached[i], grain = together[i];
     if (needed.size() == 0)
@@ -150,8 +152,8 @@ private:
   ReadRows read;
   std::vector<int64_t> together, reached;
   std::vector<RowBand> bands;
-  /// For each band: the rows of each group's result that other groups of the
-  /// chain read.
+  /// For each band and each group, the rows of the group's result that other
+  /// groups of the chain read.
   std::vector<std::vector<Rows>> wanted;
 };
 
@@ -282,8 +284,8 @@ private:
     return built.getResult(0);
   }
 
-  /// Makes the rows of group `i` available to other groups: the computed rows,
-  /// with those kept from the previous band.
+  /// Makes the rows of group `i` available to other groups: the rows `computed`
+  /// together with those kept from the previous band.
   void hold(size_t k, size_t i, Value computed) {
     if (kept[i]) {
       SmallVector<Value> both{kept[i], computed};
@@ -295,8 +297,8 @@ private:
     kept[i] = Value();
   }
 
-  /// Copies the rows that the next band reads of group `i` besides those that
-  /// it computes.
+  /// Copies the rows of group `i` that band `k` reads but does not compute,
+  /// since the previous band has computed them.
   void keep(size_t k, size_t i) {
     Rows rows = bands[k].kept(i, fromEnd);
     if (bands[k].computed[i].size() == 0 || rows.size() == 0)
@@ -318,8 +320,8 @@ private:
   OpBuilder builder;
   std::vector<size_t> readers;
   std::vector<RowBand> bands;
-  /// For each group: the rows that are live, and the copy of the rows kept for
-  /// the next band.
+  /// For each group: its rows that are live (`results`), and the copy of its
+  /// rows for the next band (`kept`).
   std::vector<Held> results;
   std::vector<Value> kept;
 };

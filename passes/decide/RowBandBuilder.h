@@ -10,16 +10,16 @@
 namespace ingot::decide {
 
 /// Consecutive groups, of which only the last one's result is stored as a
-/// whole. All groups compute their part of a band of `height` rows of this
-/// result before the next band.
+/// whole. The groups compute the result band by band: for each band of `height`
+/// rows of the result, all groups compute the rows that this band needs.
 struct Chain {
   std::vector<graph::GroupOp> groups;
   int64_t height = 0;
-  /// Whether rows that the next band reads too are kept; otherwise each band
-  /// recomputes all rows that it reads.
+  /// Whether rows that the next band needs too are kept; otherwise each band
+  /// recomputes all rows that it needs.
   bool keeps = false;
-  /// The operand whose last reader is the chain, so that the result may
-  /// overwrite its rows; null if there is none.
+  /// An operand that no group after the chain reads, so that the chain's result
+  /// may overwrite its rows; null if there is none.
   mlir::OpOperand *input = nullptr;
 
   bool isAs(const Chain &other) const {
@@ -30,52 +30,54 @@ struct Chain {
 
 /// The rows of each group's result in one row band.
 struct RowBand {
-  /// The rows that the group computes; empty if the rows computed for previous
-  /// bands suffice.
+  /// For each group, the rows that it computes; empty if the rows computed for
+  /// previous bands suffice.
   std::vector<Rows> computed;
-  /// The rows that are live for other groups: the computed rows and those kept
-  /// from the previous band. For the last group only the computed rows.
+  /// For each group, the rows that are live for other groups: the computed rows
+  /// and those kept from the previous band. For the last group, only the
+  /// computed rows.
   std::vector<Rows> held;
 
-  /// Returns the rows of a group that are kept from the previous band.
+  /// Returns the rows of the group with index `group` that are kept from the
+  /// previous band.
   Rows kept(size_t group, bool fromEnd) const {
     return fromEnd ? Rows{computed[group].end, held[group].end}
                    : Rows{held[group].begin, computed[group].begin};
   }
 };
 
-/// Returns the number of rows of which a group computes multiples
-/// (Strategy::rowsTogether).
+/// Returns the row granularity of a group: its strategy computes multiples of
+/// this number of rows (Strategy::rowsTogether).
 int64_t rowsTogether(graph::GroupOp group);
 
 using ReadRows =
     llvm::function_ref<const std::optional<llvm::SmallVector<OperandRows>> &(
         graph::GroupOp, Rows)>;
 
-/// Returns the row bands of a chain in the order of computation, which is from
-/// the last row if `fromEnd`, otherwise from the first row; nothing if the
-/// chain cannot be computed row by row. `read` is operandRows, perhaps with a
-/// cache.
+/// Returns the row bands of a chain in the order of computation: from the last
+/// row to the first if `fromEnd`, otherwise from the first to the last. Returns
+/// nothing if the chain cannot be computed row by row. `read` returns the
+/// result of operandRows, perhaps from a cache.
 std::optional<std::vector<RowBand>> rowBandsOf(const Chain &chain, bool fromEnd,
                                                ReadRows read);
 
-/// Returns the rows of each group that a band computes for the rows `last` of
-/// the last group, if no rows are kept. Nothing if the chain cannot be computed
-/// row by row.
+/// Returns the rows that each group computes for a band, the rows `last` of the
+/// last group, if no rows are kept from other bands. Returns nothing if the
+/// chain cannot be computed row by row.
 std::optional<std::vector<Rows>>
 rowsOfBand(llvm::ArrayRef<graph::GroupOp> groups, Rows last, ReadRows read);
 
-/// Returns, for each group of a chain, the last group of the chain that reads
-/// its result; the number of groups if none does.
+/// Returns, for each group of a chain, the index of the last group of the chain
+/// that reads its result; groups.size() if none does.
 std::vector<size_t> lastReaders(llvm::ArrayRef<graph::GroupOp> groups);
 
-/// Given an operand's rows `part` that a group of a row band needs, returns the
-/// value to read instead, for example a copy in VTCM.
+/// A function that returns the value that a group of a row band reads instead
+/// of `part`, the rows of an operand that it needs: for example a copy in VTCM.
 using PlacePart = llvm::function_ref<mlir::Value(
     mlir::OpBuilder &, const OperandRows &, mlir::Value part)>;
 
 /// Replaces the groups of a chain by groups for its row bands; returns the
-/// result.
+/// value that replaces the chain's result.
 mlir::Value buildRowBands(const Chain &chain, bool fromEnd,
                           const TargetDescription &target,
                           PlacePart place = nullptr);

@@ -10,11 +10,11 @@ using namespace ingot::graph;
 namespace ingot::decide {
 namespace {
 
-/// The overhead of a launch in units of schedule::workOf, which keeps the
-/// number of row bands small.
+/// The overhead of a launch in units of schedule::workOf. It keeps the number
+/// of row bands small.
 constexpr double call = 500;
 
-/// Returns the bytes of constants that a group reads in each launch.
+/// Returns the bytes of constants that each launch of a group reads.
 int64_t constantBytes(GroupOp group) {
   int64_t bytes = 0;
   for (Value operand : group.getInputs())
@@ -36,7 +36,7 @@ const RowBandCosts::Group &RowBandCosts::of(GroupOp group) const {
   schedule::GroupOnTarget view(group, target);
   it->second = {double(schedule::workOf(view)), 0};
   if (hasCaches) {
-    // Each launch reads weights again and synchronizes threads.
+    // Each launch reads the weights again and synchronizes the threads.
     it->second.launchCycles =
         double(constantBytes(group)) / target.rates.cacheBytes;
     if (schedule::paysToFork(view))
@@ -52,9 +52,9 @@ double RowBandCosts::launch(GroupOp group, int64_t rows) const {
 }
 
 double RowBandCosts::kernel() const {
-  // With 14,000 to 22,000 cycles per kernel, row bands halve the arena of
-  // yolov8n_640; 22,000 give the fewest kernels: 87, and 68 without row bands
-  // (November 2026).
+  // The assumed cost of one more kernel. With any value from 14,000 to 22,000
+  // cycles, row bands halve the arena of yolov8n_640; 22,000 give the fewest
+  // kernels (87; there are 68 without row bands; November 2026).
   constexpr double cycles = 22000;
   return hasCaches ? cycles * rate : 0;
 }
@@ -63,7 +63,7 @@ double RowBandCosts::copy(Type type, int64_t elements) const {
   if (!hasCaches)
     return double(elements) + call;
   // The elements are read from the L2 cache, at twice the rate of the memory
-  // behind it, and written.
+  // beyond it, and written.
   double bytes =
       double(elements) *
       double(bytesPerElement(cast<ShapedType>(type).getElementType()));
@@ -71,8 +71,9 @@ double RowBandCosts::copy(Type type, int64_t elements) const {
 }
 
 double RowBandCosts::saved(int64_t bytes, int64_t held) const {
-  // Without row bands, the tensor would be written to and read from behind the
-  // L2 cache, half of which is used by other operands.
+  // Without row bands, a tensor that exceeds half of the L2 cache would be
+  // written to the memory beyond the cache and read from there. The other half
+  // is assumed to hold other operands.
   int64_t room = target.l2Bytes / 2;
   if (!hasCaches || bytes <= room || held > room)
     return 0;

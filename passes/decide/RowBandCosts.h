@@ -7,24 +7,26 @@
 
 namespace ingot::decide {
 
-/// Costs of row bands in units of schedule::workOf, in addition to the cost of
-/// the unsplit groups.
+/// Estimates costs of row bands, in units of schedule::workOf, in addition to
+/// the cost of computing the groups as a whole.
 class RowBandCosts {
 public:
   explicit RowBandCosts(const TargetDescription &target);
 
-  /// Returns the cost of computing some rows of a group in a separate launch.
+  /// Returns the cost of computing `rows` rows of a group in a separate launch.
   double launch(graph::GroupOp group, int64_t rows) const;
-  /// Returns the cost of one more kernel for the same group.
+  /// Returns the cost of one more kernel that computes another number of rows
+  /// of the same group.
   double kernel() const;
-  /// Returns the cost of copying elements of a tensor in the L2 cache.
+  /// Returns the cost of copying `elements` elements of a tensor of type `type`
+  /// in the L2 cache.
   double copy(mlir::Type type, int64_t elements) const;
-  /// Returns the saving if a group's result of `bytes` is not stored as a
-  /// whole, and at most `held` bytes of it are live at a time.
+  /// Returns the cost that is saved if a result of `bytes` bytes is not stored
+  /// as a whole, but at most `held` bytes of it are live at a time.
   double saved(int64_t bytes, int64_t held) const;
 
 private:
-  /// Properties of a group that do not depend on the rows; cached.
+  /// Cached properties of a group that do not depend on the number of rows.
   struct Group {
     double work;
     /// The overhead of each launch in cycles.
@@ -36,7 +38,7 @@ private:
   mutable llvm::DenseMap<mlir::Operation *, Group> known;
   /// Whether the target has caches between the core and the arena.
   bool hasCaches;
-  /// Units of work per cycle.
+  /// Units of schedule::workOf per cycle.
   double rate;
 };
 

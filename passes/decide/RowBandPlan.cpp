@@ -1,10 +1,12 @@
-// While a chain of groups i .. j runs, these tensors are live: those that are
-// live across the chain, its input and result, and the rows of one band in
-// between. If the chain is the last reader of its input, the result may
-// overwrite rows of the input that have been read, so that both together take
-// little more than the larger one. Chains and band heights are chosen by
-// dynamic programming over the order of groups: best[j + 1] is the cheapest of
-// best[i] + cost(i .. j) over all chains within the limit.
+// Chooses chains of groups and the heights of their row bands by dynamic
+// programming over the order of groups: best[j + 1] is the least sum best[i] +
+// cost(i .. j) over all chains i .. j that stay within the memory limit.
+//
+// While the chain of groups i .. j runs, these tensors are live: tensors that
+// are live before and after the chain, the chain's input and result, and one
+// band of each intermediate result. If no later group reads the input, the
+// result may overwrite rows of the input that have been read, so that both
+// together take little more memory than the larger one.
 
 #include "passes/decide/RowBandPlan.h"
 
@@ -66,8 +68,8 @@ public:
     Choice best = cheapest(low);
     if (best.cost <= 0)
       return chainsOf(best);
-    // A higher limit admits more choices: finds the lowest limit with a choice
-    // that costs nothing.
+    // A higher limit admits more choices. Finds the lowest limit with a choice
+    // that costs nothing, by binary search.
     best = cheapest(high);
     while (high - low > high / 64) {
       int64_t middle = low + (high - low) / 2;
@@ -109,8 +111,8 @@ private:
     return chains;
   }
 
-  /// Computes the candidate chains again, for a limit an eighth lower, if
-  /// `maxBytes` is lower than the limit for which they were computed.
+  /// Computes the candidate chains for all limits down to 7/8 of `maxBytes`, if
+  /// those computed before are for higher limits only.
   void consider(int64_t maxBytes) {
     if (maxBytes >= considered)
       return;
@@ -128,8 +130,8 @@ private:
             break;
   }
 
-  /// Calls operandRows with a cache, since chains request the same rows
-  /// repeatedly.
+  /// Returns the result of operandRows from a cache, since many chains request
+  /// the same rows.
   const std::optional<SmallVector<OperandRows>> &reads(GroupOp group,
                                                        Rows rows) {
     auto [it, isNew] =
@@ -139,9 +141,9 @@ private:
     return it->second;
   }
 
-  /// Adds the candidates for a chain of the groups i .. j, one for each band
-  /// height; returns false if no longer chain that begins with group i is
-  /// possible either.
+  /// Adds the candidates for the chain of groups i .. j, one for each band
+  /// height. Returns false if neither this chain nor a longer one that begins
+  /// with group i is possible.
   bool consider(size_t i, size_t j) {
     ArrayRef<GroupOp> chain = ArrayRef(groups).slice(i, j - i + 1);
     for (GroupOp group : chain)
@@ -149,12 +151,12 @@ private:
           shapeOf(group->getResult(0)).size() < 3 ||
           shapeOf(group->getResult(0))[0] != 1 || hasDynamicSizes(group))
         return false;
-    // Whether a group can be computed row by row does not depend on the rows,
-    // so the first row is tried.
+    // Tries the first row only: whether a group can be computed row by row does
+    // not depend on the rows.
     if (!reads(chain.back(), {0, 1}))
       return false;
-    // Only groups of the chain may read intermediate results; a longer chain
-    // may include more readers.
+    // Intermediate results must not be read outside of the chain. Continues
+    // with longer chains, which may include the other readers.
     for (GroupOp group : chain.drop_back())
       if (!llvm::all_of(group->getUsers(), [&](Operation *user) {
             return llvm::is_contained(chain, user);
@@ -183,15 +185,16 @@ private:
     return true;
   }
 
-  /// A row band that represents `count` bands.
+  /// A row band that stands for `count` similar bands in cost estimates.
   struct Sample {
     Rows last;
     RowBand band;
     double count;
   };
 
-  /// Returns all row bands if rows are kept; otherwise a few bands, the middle
-  /// one of which represents all others.
+  /// Returns all row bands of a chain that keeps rows. For other chains,
+  /// returns a few bands; the middle one stands for all bands that are not
+  /// returned.
   std::optional<std::vector<Sample>> samplesOf(const Chain &chain) {
     auto read = [&](GroupOp group, Rows rows) -> auto & {
       return reads(group, rows);
@@ -241,9 +244,9 @@ private:
     return true;
   }
 
-  /// Returns the number of kernels for the row bands of a group: bands share a
-  /// kernel if they have the same number of rows and read the same number of
-  /// rows of each operand.
+  /// Returns the number of different kernels for the row bands of `group`, the
+  /// chain's group with index `g`. Bands share a kernel if they have the same
+  /// number of rows and read the same number of rows of each operand.
   size_t kernelsOf(GroupOp group, size_t g, ArrayRef<Sample> samples) {
     std::set<std::vector<int64_t>> kinds;
     for (const Sample &sample : samples) {
@@ -253,15 +256,15 @@ private:
       std::vector<int64_t> kind{rows.size()};
       for (const OperandRows &read : *reads(group, rows))
         kind.push_back(read.rows.size());
-      // The first and the last band may read equally many rows, but have their
-      // padding at different ends.
+      // The first and the last band may read the same number of rows, but have
+      // their padding at opposite ends.
       kind.push_back(rows.begin == 0);
       kinds.insert(kind);
     }
     return kinds.size();
   }
 
-  /// Returns the cost of a chain in addition to its unsplit groups.
+  /// Returns the cost of a chain relative to computing its groups as a whole.
   double costOf(const Chain &chain, ArrayRef<Sample> samples) {
     double cost = 0;
     for (auto [g, group] : llvm::enumerate(chain.groups)) {
@@ -278,8 +281,8 @@ private:
           own +=
               count * costs.copy(result.getType(), kept * rowElements(result));
       }
-      // The row bands compute at least the whole result, except rows that no
-      // group reads.
+      // Row bands may skip rows of the result that no group reads. The saving
+      // is not counted.
       int64_t rows = shapeOf(group->getResult(0))[1];
       cost += std::max(own - costs.launch(group, rows), 0.0) +
               costs.kernel() * double(kernelsOf(group, g, samples) - 1);
@@ -301,8 +304,8 @@ private:
     return tensorType(v).getNumElements() / shapeOf(v)[1];
   }
 
-  /// Returns the peak bytes of intermediate results, plus the scratch memory of
-  /// the running group.
+  /// Returns the peak bytes of the chain's intermediate results, together with
+  /// the scratch memory of the running group.
   int64_t bytesBetween(const Chain &chain, ArrayRef<Sample> samples) const {
     std::vector<size_t> readers = lastReaders(chain.groups);
     int64_t most = 0;
@@ -319,8 +322,9 @@ private:
     return most;
   }
 
-  /// Returns how many rows of group `g` are live while group `now` computes its
-  /// rows of band `k`.
+  /// Returns the number of rows of group `g` that are live while group `now`
+  /// computes its rows of band `k`. `reader` is the last group that reads group
+  /// `g`.
   static int64_t rowsThere(const Chain &chain, ArrayRef<Sample> samples,
                            size_t k, size_t now, size_t g, size_t reader) {
     const RowBand &band = samples[k].band;
@@ -356,8 +360,9 @@ private:
     return sum;
   }
 
-  /// Returns the rows of `value` that the chain reads for a row band; nothing
-  /// if it reads none, or not by rows.
+  /// Returns the rows of `value` that the chain (only its last group with
+  /// `byLastOnly`) reads for a row band; nothing if it reads none, or not by
+  /// rows.
   std::optional<Rows> rowsRead(ArrayRef<GroupOp> chain, const Sample &sample,
                                Value value, bool byLastOnly) {
     std::optional<Rows> all;
@@ -376,8 +381,8 @@ private:
     return all;
   }
 
-  /// Whether all uses of `value`'s buffer read rows of it, and belong to groups
-  /// i .. j.
+  /// Whether `value` occupies a whole buffer that only groups i .. j read, and
+  /// all of them read it by rows.
   bool isReadByRows(size_t i, size_t j, Value value) {
     auto place = buffers.placeOf(value);
     const auto &buffer = buffers[place.buffer];
@@ -402,8 +407,9 @@ private:
     return true;
   }
 
-  /// Returns the bytes of the chain's result. If the result may overwrite an
-  /// input, sets `input` to it and returns the bytes of both together.
+  /// Returns the bytes of the chain's result. If the result may overwrite one
+  /// of `inputs`, sets `input` to it and returns the bytes that both take
+  /// together.
   int64_t bytesOfEnds(size_t i, size_t j, ArrayRef<Sample> samples,
                       ArrayRef<OpOperand *> inputs, OpOperand *&input) {
     ArrayRef<GroupOp> chain = ArrayRef(groups).slice(i, j - i + 1);
@@ -415,8 +421,8 @@ private:
     if (stored)
       for (OpOperand *read : inputs) {
         Value operand = read->get();
-        // The input begins at least `lead` bytes after the result, so that the
-        // rows written end before the rows still to be read.
+        // The input begins at least `lead` bytes after the beginning of the
+        // result, so that rows are written before the rows still to be read.
         int64_t bytes = aligned(plan::bytesOf(operand.getType()));
         int64_t lead = std::numeric_limits<int64_t>::min();
         for (size_t k = 0; k < samples.size(); ++k) {
@@ -442,7 +448,7 @@ private:
     return total;
   }
 
-  /// Returns the least peak of live bytes that any choice of chains reaches.
+  /// Returns the smallest peak of live bytes that any choice of chains has.
   int64_t leastPeak() const {
     std::vector<int64_t> best{0};
     for (size_t n = 0; n < groups.size(); ++n) {
@@ -484,11 +490,11 @@ private:
   plan::Buffers buffers;
   std::vector<GroupOp> groups;
   std::vector<int64_t> stepOf;
-  /// The live bytes while a group runs unsplit.
+  /// For each group, the live bytes while it runs as a whole.
   std::vector<int64_t> alone;
   /// For each group, the candidate chains that end with it. Each candidate
-  /// contains a group that needs more than `considered` bytes if it is not
-  /// split.
+  /// contains a group that needs more than `considered` bytes if it runs as a
+  /// whole.
   std::vector<std::vector<Candidate>> candidates;
   int64_t considered = std::numeric_limits<int64_t>::max();
   /// Whether chains that keep rows may be chosen.

@@ -10,20 +10,20 @@
 
 namespace ingot::decide {
 
-/// Chooses the chains of groups of one function that are computed in row bands,
+/// Chooses which chains of groups of one function are computed in row bands,
 /// for several limits of memory.
 class RowBandPlanner {
 public:
   RowBandPlanner(mlir::func::FuncOp main, const TargetDescription &target);
   ~RowBandPlanner();
 
-  /// Returns the chains that reduce the estimated peak of live memory to
-  /// `maxBytes` at the least cost; if none do, those with the least peak.
-  /// Without `keeps`, no row band keeps rows for the next one, which causes
-  /// fewer gaps in the arena.
+  /// Returns the chains with the least cost that reduce the estimated peak of
+  /// live memory to `maxBytes`. If no chains reduce it that far, returns those
+  /// with the lowest peak. Without `keeps`, no row band keeps rows for the next
+  /// one, which causes fewer gaps in the arena.
   std::vector<Chain> plan(int64_t maxBytes, bool keeps);
   /// Returns the chains that reduce the peak of live memory to `maxBytes`, or
-  /// as far as possible without an increase of the estimated time.
+  /// as far as possible, without increasing the estimated time.
   std::vector<Chain> planAtNoCost(int64_t maxBytes);
 
 private:

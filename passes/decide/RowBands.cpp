@@ -1,10 +1,10 @@
 // Computes chains of groups in row bands to reduce the arena (patch-based
 // execution).
 //
-// If the arena exceeds the limit, chains of groups are computed band by band:
-// some rows of the last result, and before them the rows of all previous
-// results that are needed for it. Rows at the borders of bands are either
-// recomputed or kept for the next band, whichever costs less
+// If the arena exceeds the limit, chains of groups are computed band by band: a
+// band consists of some rows of the chain's result, and of the rows of all
+// previous results that are needed for them. Rows that two bands need are
+// either recomputed or kept for the next band, whichever costs less
 // (RowBandBuilder.cpp, RowBandCosts.cpp).
 //
 //   %1 = group(%x) { conv }          %a = slice %x  // rows
@@ -13,20 +13,21 @@
 //                                    ...            // the next rows
 //                                    %2 = concat %c, ...
 //
-// Bands run from the first row or from the last one, alternately for successive
-// chains, so that results can overwrite inputs in both directions. The
-// attribute kernel.macs_recomputed counts recomputed MACs. Groups that
-// ChainRows.cpp has fused row by row are kept if the arena has room for them.
+// The bands of a chain are computed from the first row to the last, or from the
+// last to the first. Successive chains alternate, so that results can overwrite
+// inputs in both directions. The attribute kernel.macs_recomputed counts
+// recomputed MACs. Groups that ChainRows.cpp has fused stay fused if they fit
+// into the arena.
 //
 // Before chains are chosen, groups are reordered so that fewer bytes are live
-// beyond the limit (plan/OrderLaunches.h), since a chain consists of
-// consecutive groups. Kernels with scratch memory get plans that need less of
-// it.
+// at steps that exceed the limit (plan/OrderLaunches.h), since a chain consists
+// of consecutive groups. Kernels with scratch memory get plans that need less
+// of it.
 //
 // Without a limit (`max-bytes` is 0), the estimated time must not increase: row
-// bands save the cost of large results that are evicted from the caches before
-// they are read. If they do not reduce the arena by a large part, nothing
-// changes.
+// bands may cost time, but also save time, since large results are no longer
+// evicted from the caches before they are read. If they do not reduce the arena
+// by a large part, nothing changes.
 
 #include "dialects/kernel/KernelDialect.h"
 #include "mlir/IR/IRMapping.h"
@@ -50,8 +51,8 @@ namespace ingot::decide {
 
 namespace {
 
-/// Without a limit, row bands are used only if the arena shrinks to this share,
-/// since they need more kernels.
+/// Without a limit, row bands are used only if the arena shrinks to this
+/// fraction of its size, since they need more kernels.
 constexpr double worthShare = 0.75;
 
 struct RowBandsPass : impl::RowBandsBase<RowBandsPass> {
@@ -78,7 +79,8 @@ private:
     }
     if (least <= target().l2Bytes)
       return;
-    // Works on copies, since reordering the groups is not useful by itself.
+    // Works on copies, since a new order of groups is useful only with row
+    // bands.
     auto copy = [&] {
       OwningOpRef<func::FuncOp> trial(main.clone());
       getOperation().push_back(*trial);
@@ -101,8 +103,9 @@ private:
       main->setAttr(kernel::kMacsRecomputedAttr, recomputed);
   }
 
-  /// Reduces the arena of `main` to `most` bytes, or close to it; without a
-  /// limit (maxBytes is 0) only as far as the estimated time does not increase.
+  /// Reduces the arena of `main` to `most` bytes, or as close to it as
+  /// possible. Without a limit (maxBytes is 0), the estimated time does not
+  /// increase.
   void splitIntoBands(func::FuncOp main, int64_t most) {
     int64_t least = arenaOf(main);
     if (least <= most)
@@ -115,8 +118,8 @@ private:
     Best best{least, nullptr};
     RowBandPlanner planner(main, target());
     build(main, planner, most, most, /*keeps=*/true, best);
-    // The planner may overestimate the arena: a plan for a higher limit may fit
-    // and recompute fewer rows.
+    // The planner may overestimate the arena. So a plan for a higher limit may
+    // fit into `most` bytes and recompute fewer rows.
     if (maxBytes > 0 &&
         (!best.function || multiplyAdds(*best.function) > multiplyAdds(main))) {
       Best other{least, nullptr};
@@ -144,13 +147,14 @@ private:
     OwningOpRef<func::FuncOp> function;
   };
 
-  /// Builds the plan for a limit of `first` bytes, then for lower limits as
-  /// long as the arena exceeds `most` bytes.
+  /// Builds the row bands that `planner` chooses for a limit of `first` bytes,
+  /// then for lower limits as long as the arena exceeds `most` bytes. Stores
+  /// the best result in `best`.
   void build(func::FuncOp main, RowBandPlanner &planner, int64_t most,
              int64_t first, bool keeps, Best &best) const {
-    // A plan estimates the arena: the actual arena is measured, and the limit
-    // is lowered if it is larger. Without maxBytes, only gaps in the arena are
-    // a reason to try again.
+    // The planner only estimates the arena. If the actual arena exceeds `most`,
+    // the limit is lowered. Without maxBytes, this is repeated only if gaps in
+    // the arena are the cause.
     int64_t limit = first, step = 0;
     std::vector<Chain> before;
     int attempts = maxBytes > 0 ? 16 : 4;
@@ -161,15 +165,15 @@ private:
                                                : planner.planAtNoCost(limit);
       if (chains.empty())
         break;
-      // Without maxBytes the limit also affects the scratch memory of kernels,
-      // so equal chains are built again.
+      // With maxBytes, equal chains give equal results and are not built again.
+      // Without maxBytes, the limit also affects the scratch memory of kernels.
       if (maxBytes > 0 &&
           llvm::equal(chains, before,
                       [](const Chain &a, const Chain &b) { return a.isAs(b); }))
         continue;
       before = chains;
-      // It is not known in advance which directions leave fewer gaps in the
-      // arena.
+      // Tries all combinations of directions: it is not known in advance which
+      // of them leave fewer gaps in the arena.
       for (auto [inTurn, fromEnd] : {std::pair(true, false),
                                      {false, false},
                                      {true, true},
@@ -197,9 +201,9 @@ private:
     }
   }
 
-  /// Makes kernels use less scratch memory where it and the live buffers
-  /// together exceed `most` bytes; without maxBytes only within one percent of
-  /// the total time.
+  /// Makes kernels use less scratch memory where scratch memory and live
+  /// buffers together exceed `most` bytes. Without maxBytes, this may increase
+  /// the total time by at most one percent.
   void limitScratch(func::FuncOp main, int64_t most) const {
     constexpr double mostOfTime = 0.01;
     double left = std::numeric_limits<double>::infinity();

@@ -6,8 +6,9 @@
 //     ->
 //   softmax(f(%r x transpose(%keys))) x %values   %r: %q as [B, G, T, D]
 //
-// The T queries that share a head of keys and values become the rows of one
-// matmul. Nothing is repeated in memory, and no result changes.
+// (f: elementwise operators, x: matmul.) The T queries that share a head of
+// keys and values become the rows of one matmul. Nothing is repeated in memory,
+// and no result changes.
 
 #include "dialects/graph/GraphDialect.h"
 #include "dialects/graph/ops/Movement.h"
@@ -28,8 +29,8 @@ namespace {
 using schedule::AttentionAnchor;
 using schedule::RepeatedMatrices;
 
-/// Keys or values that are repeated for the query heads, and whether their
-/// matrices are transposed afterwards.
+/// Keys or values that are repeated for the query heads (`repeated`).
+/// `isTransposed` states whether a transpose of the two matrix axes follows.
 struct SharedHeads {
   RepeatedMatrices repeated;
   bool isTransposed = false;
@@ -43,8 +44,8 @@ struct SharedHeads {
       from = transpose.getX();
     }
     auto repeated = RepeatedMatrices::of(from);
-    // The axis of heads must precede the two matrix axes; the repetition is a
-    // reshape, an expand and a reshape.
+    // The axis of heads must directly precede the two matrix axes. The
+    // repetition consists of a reshape, an expand and a reshape.
     if (!repeated || repeated->path.size() != 3 ||
         repeated->axis + 3 != int64_t(shapeOf(from).size()))
       return std::nullopt;
@@ -119,14 +120,14 @@ public:
   }
 
 private:
-  /// Whether `operand` has one row for each head of queries.
+  /// Whether `operand` has one row for each query head.
   bool isOfHeads(Value operand) const {
     Dims sizes = dimsOf(operand);
     return sizes.size() == size_t(axis) + 3 &&
            sizes[axis] == dimsOf(anchor.scores.getResult())[axis] &&
            sizes[axis + 1] == 1;
   }
-  /// Whether `operand` has one row for all heads.
+  /// Whether `operand` has one row that all heads share.
   bool isBroadcast(Value operand) const {
     Dims sizes = dimsOf(operand);
     return llvm::all_of(llvm::drop_begin(llvm::reverse(sizes)),
@@ -135,8 +136,8 @@ private:
             sizes[axis + 1] == 1);
   }
 
-  /// Returns the sizes of a tensor with one row per head, if the heads that
-  /// share keys and values become the rows of one matrix.
+  /// Returns the sizes of `x`, which has one row per head, after the rows of
+  /// the heads that share keys and values have become the rows of one matrix.
   Dims shared(Value x) const {
     Dims sizes = dimsOf(x);
     sizes[axis] = sizes[axis].floorDiv(times);
@@ -170,8 +171,9 @@ struct ShareHeadsPass : impl::ShareHeadsBase<ShareHeadsPass> {
     SmallVector<MatMulOp> products(getOperation().getOps<MatMulOp>());
     for (MatMulOp product : products) {
       AttentionAnchor anchor = AttentionAnchor::of(product);
-      // Without vectors, elements are computed one by one, so the repeated
-      // tensors are not stored.
+      // Without vectors, kernels compute the elements of the repeated tensors
+      // where they read them. These tensors are not stored, so nothing can be
+      // saved.
       if (!anchor || target.maxLanes(elementOf(anchor.scores.getResult())) == 1)
         continue;
       auto keys = SharedHeads::of(anchor.scores.getB()),

@@ -1,4 +1,5 @@
-// Computes batches image by image.
+// Computes batches image by image, so that intermediate tensors stay in a
+// cache.
 //
 //   %1 = group(%x) { conv }         %a = slice %x        // the first image
 //   %2 = group(%1) { gelu }    ->   %b = group(%a) { conv }
@@ -7,11 +8,11 @@
 //                                   ...                  // the next image
 //                                   %3 = concat %d, ...
 //
-// Tensors between groups are written and read once. For a whole batch they may
-// exceed the caches, while those of one image fit. But weights are read again
-// and kernels are launched once per image, so consecutive groups are split only
-// if that costs less than it saves. Slices are views, concatenations are in
-// place, and images share kernels.
+// For a whole batch, tensors between groups may exceed the caches, while those
+// of one image fit. But with one launch per image, weights are read again and
+// kernels are launched again. So consecutive groups are split only if that
+// costs less than it saves. Slices are views, concatenations are in place, and
+// all images use the same kernels.
 //
 // A part is a range of positions of the first axis: an image, or several
 // positions if groups have merged other axes into the first one (windows of an
@@ -37,16 +38,17 @@ namespace ingot::decide {
 
 namespace {
 
-/// The largest number of parts; more parts would need too many launches.
+/// The largest number of parts into which a batch is split; more parts would
+/// need too many launches.
 constexpr int64_t mostParts = 16;
 /// The largest number of operators in a segment, the consecutive operators that
-/// are split together. Longer segments would save only one more pass over
-/// memory per 64 operators, and the search would take long in networks with
-/// thousands of operators.
+/// are split together. Two segments instead of a longer one cost only one more
+/// pass over memory per 64 operators, and without a limit the search would take
+/// long in networks with thousands of operators.
 constexpr size_t mostOperators = 64;
 /// The overhead of a launch in cycles.
 constexpr double call = 100;
-/// The least share of the segment's time that splitting it has to save, since
+/// Splitting a segment has to save at least this fraction of its time, since
 /// costs are estimates.
 constexpr double leastShare = 0.02;
 
@@ -68,8 +70,8 @@ public:
   }
 
 private:
-  /// The cycles of an operator for the whole batch, and the additional cycles
-  /// if it is computed in parts.
+  /// The cycles of an operator for the whole batch (`whole`), and the
+  /// additional cycles if it is computed in parts (`more`).
   struct Cost {
     bool canSplit = false;
     double whole = 0, more = 0;
@@ -91,8 +93,9 @@ private:
     return {part * size, (part + 1) * size};
   }
 
-  /// Returns what part `part` of a group reads; nothing if the group cannot be
-  /// computed in parts.
+  /// Returns the ranges of its operands that `group` reads to compute part
+  /// number `part` of its result; nothing if the group cannot be computed in
+  /// parts.
   std::optional<SmallVector<OperandRows>> reads(GroupOp group,
                                                 int64_t part) const {
     if (group.getSecondMemory() || group.getNumResults() != 1 ||
@@ -111,7 +114,8 @@ private:
     return all;
   }
 
-  /// Whether the operator moves no data: its result is in memory already.
+  /// Whether `op` moves no data: the elements of its result are in memory
+  /// already.
   static bool isView(Operation *op) {
     return isa<ReshapeOp, SliceOp, ConcatOp>(op);
   }
@@ -161,8 +165,8 @@ private:
         /*axis=*/0);
     cost.more = double(parts) * cyclesOf(part) - cost.whole +
                 double(parts - 1) * againOf(group, part);
-    // If threads share the work of a batch, a part must be large enough to be
-    // shared as well.
+    // If threads share the work for a whole batch, a part must be large enough
+    // to be shared as well.
     cost.canSplit = paysToFork(part) || !paysToFork(group);
     part.erase();
     for (Operation *rows : slices)
@@ -177,8 +181,8 @@ private:
     double cycles =
         strategy ? strategy->cost(view, schedule::Plan(group.getPlanAttr()))
                  : 0;
-    // A strategy without a plan has no cost of its own: only elementwise work
-    // counts.
+    // The cost of a strategy that has no plan is 0: then only the elementwise
+    // operators count.
     return cycles > 0 ? cycles + schedule::elementCyclesOf(view)
                       : schedule::elementCyclesOf(view);
   }
@@ -187,8 +191,8 @@ private:
     return schedule::paysToFork({group, target});
   }
 
-  /// Returns the cycles of one more launch of a group: reading weights again,
-  /// and synchronizing threads.
+  /// Returns the cycles of one more launch of a group, in which it reads
+  /// weights again and synchronizes threads.
   double againOf(GroupOp group, GroupOp part) const {
     double cycles = call;
     for (Value operand : group.getInputs())
@@ -201,17 +205,17 @@ private:
     return cycles;
   }
 
-  /// Returns the additional cycles per byte to read a tensor of `bytes`,
-  /// compared to one in the L2 cache.
+  /// Returns the additional cycles to read a byte of a tensor of `bytes` bytes,
+  /// compared to a byte in the L2 cache.
   double cyclesOfByte(int64_t bytes) const {
     return bytes <= target.l2Bytes / 2      ? 0
            : bytes <= schedule::cachedBytes ? 1 / target.rates.cacheBytes
                                             : 1 / target.rates.memoryBytes;
   }
 
-  /// Returns the cycles saved if the value passes between groups in parts
-  /// instead of as a whole. A cache line is fetched before it is written, so
-  /// each byte is transferred three times.
+  /// Returns the cycles saved if `v` passes between groups in parts instead of
+  /// as a whole. Each byte is transferred three times: a cache line is fetched
+  /// before it is written, is written, and is read.
   double savedBy(Value v) const {
     constexpr double passes = 3;
     int64_t bytes = plan::bytesOf(v.getType());
@@ -228,8 +232,8 @@ private:
     for (size_t i = first; i <= last; ++i) {
       gain -= costs[i].more;
       whole += costs[i].whole;
-      // All operands of a concatenation in the segment must be computed in the
-      // segment.
+      // If a segment contains a concatenation, it has to compute all of its
+      // operands.
       if (isa<ConcatOp>(ops[i]) &&
           !llvm::all_of(ops[i]->getOperands(), [&](Value part) {
             return members.contains(part.getDefiningOp());
@@ -251,7 +255,7 @@ private:
     return {gain, whole};
   }
 
-  /// Whether an operation outside `members` uses a value, or a view of it.
+  /// Whether an operation outside of `members` uses `v` or a view of it.
   static bool leaves(Value v,
                      const llvm::SmallPtrSetImpl<Operation *> &members) {
     return llvm::any_of(v.getUsers(), [&](Operation *user) {
@@ -260,8 +264,8 @@ private:
     });
   }
 
-  /// Returns the segments whose splitting saves most cycles in total, the last
-  /// segment first.
+  /// Returns the segments [first, last] that together save the most cycles when
+  /// they are split, the last segment first.
   std::vector<std::pair<size_t, size_t>> segments() const {
     std::vector<double> best{0};
     std::vector<std::optional<size_t>> from{std::nullopt};
@@ -328,11 +332,11 @@ private:
       op->erase();
   }
 
-  /// Maps values of the segment to their parts, in order.
+  /// Maps each value of the segment to its parts, in the order of part numbers.
   using Parts = llvm::DenseMap<Value, SmallVector<Value>>;
 
-  /// Returns part `n` of a value: the part that the segment has computed, or a
-  /// slice of the value, which is cached in `slices`.
+  /// Returns part `n` of `v`: the part that the segment has computed, or a
+  /// slice of `v`. `slices` caches the slices.
   Value partOf(OpBuilder &builder, Value v, int64_t n, const Parts &results,
                Parts &slices) const {
     if (auto found = results.find(v); found != results.end())
@@ -351,8 +355,9 @@ private:
     return part;
   }
 
-  /// Returns a value of the segment as a whole, for users outside of the
-  /// segment. A view is built again on the whole tensor.
+  /// Returns the whole value `v` of the segment, for users outside of the
+  /// segment: the concatenation of its parts. Views are built again on the
+  /// whole tensor.
   static Value wholeOf(OpBuilder &builder, Value v,
                        const llvm::SmallPtrSetImpl<Operation *> &members,
                        const Parts &results,
@@ -378,7 +383,8 @@ private:
   func::FuncOp main;
   int64_t parts;
   const TargetDescription &target;
-  /// The operators computed at run time, in order.
+  /// The operators of `main`, in order, without those that depend on constants
+  /// only.
   std::vector<Operation *> ops;
   std::vector<Cost> costs;
 };
@@ -397,14 +403,14 @@ struct SplitBatchesPass : impl::SplitBatchesBase<SplitBatchesPass> {
 
 private:
   /// Returns the largest number of parts, at most `mostParts`, into which the
-  /// batches of all inputs can be divided; 1 if they cannot.
+  /// batches of all inputs can be divided; 1 if they cannot be divided.
   static int64_t partsOf(func::FuncOp main) {
     int64_t batch = 0;
     for (Type type : main.getArgumentTypes()) {
       auto tensor = dyn_cast<RankedTensorType>(type);
       if (!tensor || hasDynamicSizes(type))
         return 1;
-      // All images read an input whose first axis has size 1.
+      // An input whose first axis has size 1 is read as a whole for each image.
       if (tensor.getRank() > 0 && tensor.getDimSize(0) != 1)
         batch = std::gcd(batch, tensor.getDimSize(0));
     }

@@ -1,14 +1,15 @@
 // Replaces functions of sums of integers by piecewise linear tables.
 //
 //   x = dequantize(cast(sums: si32), s) + bias -> gelu -> quantize: ui8
-//     ->  t = clamp(mul_high(sums, s * 256 / (end - begin)) + ...)    in entries
-//         entry = cast(t >> f): ui8
+//     ->  t = clamp(mul_high(sums, s * 256 / (end - begin)) + ...)
+//         entry = cast(t >> f): ui8           t has f fractional bits
 //         (high(entry) << 8) + low(entry) + slope(entry) * fraction(t)
 //
-// The table is filled by evaluating the operators on samples in f32. It covers
-// the range of x from `begin` to `end`; beyond either end, the result is
-// constant. If linear interpolation deviates by more than an eighth of a step
-// of the result, the function is not replaced.
+// `high`, `low` and `slope` are lookup tables with 256 entries. They are filled
+// by evaluating the operators on samples in f32, and cover the range of x from
+// `begin` to `end`; below and above it, the result is constant. If linear
+// interpolation deviates by more than an eighth of a step of the quantized
+// result, the function is not replaced.
 
 #include "passes/decide/SumTables.h"
 
@@ -28,17 +29,17 @@ namespace ingot::decide {
 namespace {
 
 constexpr int64_t entries = schedule::tableBytes;
-/// Fractional bits of results in the table, which has 16 bits per entry.
+/// Fractional bits of the results in the table, which are 16-bit numbers.
 constexpr int resultFraction = 7;
-/// Results in the table extend this far beyond the range of 8 bits and are
-/// clamped after interpolation: otherwise a segment would have a bend at the
-/// end of the range.
+/// Results in the table may exceed the 8-bit range by this much and are clamped
+/// after interpolation. If they were clamped before, the segment in which the
+/// function leaves the 8-bit range would not be linear.
 constexpr double offset = 64;
-/// The largest deviation of a table segment from the function, in steps of the
-/// quantized result.
+/// The largest deviation of linear interpolation from the function, in steps of
+/// the quantized result.
 constexpr double mostError = 0.125;
-/// The least numbers of fractional bits of table positions and of slopes; with
-/// fewer, the error is too large.
+/// The least number of fractional bits of table positions, and of slopes. With
+/// fewer bits, the error is too large.
 constexpr int leastFraction = 8, leastOfSlopes = 3;
 
 /// The elementwise operators between a sum and a quantization.
@@ -141,7 +142,8 @@ private:
             }));
   }
 
-  /// Returns the operand of the function, a sum of integers, times a factor.
+  /// Returns the sum of integers to which the function is applied, times
+  /// `factor`.
   std::optional<Sum> read(double factor) {
     auto sum = readSharedSum(operand);
     if (!sum)
@@ -171,9 +173,9 @@ private:
                                      : IntegerType::Unsigned);
   }
 
-  /// Evaluates the operators of the function on floats `x`. Returns results in
-  /// steps of the quantized result, plus one half; empty if the operators
-  /// cannot be evaluated.
+  /// Evaluates the operators of the function on the floats `x`. Returns the
+  /// results in steps of the quantized result, plus zero point and 1/2; empty
+  /// if the operators cannot be evaluated.
   SmallVector<double> compute(ArrayRef<double> x) {
     OpBuilder builder(last);
     Location loc = last.getLoc();
@@ -209,11 +211,11 @@ private:
     return results;
   }
 
-  /// Finds `begin` and `end`: below and above them, the quantized result is
-  /// constant.
+  /// Finds `begin` and `end`: the quantized result is constant for operands
+  /// below `begin`, and constant for operands above `end`.
   bool findEnds(double bound) {
-    // The samples reach from -bound to bound, and are denser for smaller
-    // magnitudes.
+    // The magnitudes of samples decrease exponentially from `bound`, so samples
+    // are denser near 0.
     constexpr int octaves = 14, perOctave = 32, count = octaves * perOctave;
     SmallVector<double> x;
     for (int i = 0; i <= count; ++i)

@@ -7,9 +7,9 @@
 
 namespace ingot::decide {
 
-/// Replaces an 8-bit quantization whose operand is a function of a sum of
-/// integers (readSum). Returns false if the operand is not such a function, or
-/// if linear interpolation is not accurate enough.
+/// Replaces the operators between a sum of integers (readSum) and the 8-bit
+/// quantization `op` by a table. Returns false if they are not a function of
+/// such a sum, or if linear interpolation is not accurate enough.
 bool formSumTable(graph::QuantizeOp op);
 
 } // namespace ingot::decide

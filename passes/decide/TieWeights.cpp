@@ -1,6 +1,7 @@
-// Stores a gathered table only once if its transpose is packed as the weights
-// of a matmul: in panels. Language models share their embedding with their last
-// layer in this way.
+// Stores the table of a gather only once, if a matmul reads its transpose as
+// packed weights (panels): the gather reads from the panels instead. Language
+// models have such a table, since their embedding is also the weight matrix of
+// their last layer.
 //
 //   group(table, i) { gather(table, i) }
 //   group(x, p) { matmul(x, unpack_panels(p)) }
@@ -8,9 +9,9 @@
 //   group(p, i) { gather(transpose(unpack_panels(p)), i) }
 //   group(x, p) { matmul(x, unpack_panels(p)) }
 //
-// p is pack_panels(weights), and `table` has the elements of
-// transpose(weights), byte for byte. A gather reads few elements of a large
-// table, so it does not matter that they are no longer contiguous in memory.
+// p is pack_panels(weights), and `table` has exactly the elements of
+// transpose(weights). A gather reads few elements of a large table, so it costs
+// little that the elements of a row are not contiguous in the panels.
 
 #include "dialects/graph/ElementsData.h"
 #include "dialects/graph/GraphDialect.h"
@@ -25,8 +26,8 @@ namespace ingot::decide {
 
 namespace {
 
-/// The least number of elements of a table: for smaller tables, the more
-/// expensive address computation does not pay off.
+/// The least number of elements of a table. For smaller tables, the saved
+/// memory is not worth the more expensive address computation.
 constexpr int64_t leastElements = 1 << 12;
 
 /// Returns the block argument that stands for a group's operand in its body.
@@ -35,8 +36,9 @@ BlockArgument argumentOf(OpOperand &operand) {
   return group.getBody().getArgument(operand.getOperandNumber());
 }
 
-/// Whether `constant` is a large table that is only gathered from, a few rows
-/// at a time. A splat constant does not count, since kernels contain its value.
+/// Whether `constant` is a large table that only gathers read, each of them at
+/// most a quarter of it. Splat constants do not count, since kernels contain
+/// their value instead of the table.
 bool isTable(ConstantOp constant) {
   auto type = tensorType(constant.getResult());
   auto dense = dyn_cast<DenseElementsAttr>(constant.getValue());
@@ -80,7 +82,7 @@ bool areTransposed(ConstantOp a, ConstantOp b) {
   return true;
 }
 
-/// Makes a group read the transposed panels of `pack` instead of its constant
+/// Makes a group read the panels of `pack`, transposed, instead of its constant
 /// operand `use`.
 void readPanels(OpOperand &use, PackPanelsOp pack, UnpackPanelsOp unpack) {
   BlockArgument table = argumentOf(use);
@@ -116,8 +118,8 @@ struct TieWeightsPass : impl::TieWeightsBase<TieWeightsPass> {
         if (!weights || !hasData(weights.getValue()) ||
             !areTransposed(table, weights))
           continue;
-        // The first user of the panels may now be a gather, so they are moved
-        // to the beginning of the block.
+        // The gather may precede the matmul, so the panels are moved to the
+        // beginning of the block.
         pack->moveBefore(&body.front());
         weights->moveBefore(pack);
         for (OpOperand &use : llvm::make_early_inc_range(table->getUses()))

@@ -18,7 +18,7 @@ public:
       : builder(before), loc(before->getLoc()),
         si32(builder.getIntegerType(32, /*isSigned=*/true)) {}
 
-  /// Builds OpT on two operands, which are broadcast.
+  /// Builds an OpT of `x` and `y`, which are broadcast.
   template <typename OpT> mlir::Value binary(mlir::Value x, mlir::Value y) {
     return OpT::create(builder, loc, typeOf(x, y), mlir::ValueRange{x, y})
         ->getResult(0);
@@ -27,7 +27,7 @@ public:
     return OpT::create(builder, loc, x.getType(), x)->getResult(0);
   }
   mlir::Value shifted(mlir::Value x, mlir::Value by, llvm::StringRef direction);
-  /// Builds shifts by a constant; a shift by 0 returns `x` itself.
+  /// Builds a shift of `x` by a constant; returns `x` itself if `by` is 0.
   mlir::Value left(mlir::Value x, int64_t by);
   mlir::Value right(mlir::Value x, int64_t by);
 
@@ -36,8 +36,8 @@ public:
   mlir::Value cast(mlir::Value x, mlir::Type type);
   mlir::Value bits(mlir::Value x, mlir::Type type);
 
-  /// Builds the value of `sum` with `fraction` fractional bits, which must fit
-  /// 32 bits (see `fits`).
+  /// Builds the value of `sum` with `fraction` fractional bits. The value must
+  /// fit 32 bits (see `fits`).
   mlir::Value sum(const Sum &sum, int fraction);
 
   mlir::OpBuilder builder;
@@ -53,8 +53,9 @@ private:
   mlir::Value term(const Term &term, int fraction);
 };
 
-/// Whether a sum with a magnitude of at most `bound` and `fraction` fractional
-/// bits is less than 2^bits, and no shifted integer of a term exceeds 32 bits.
+/// Whether the value of `sum`, with magnitudes of at most `bound` and with
+/// `fraction` fractional bits, is below 2^bits, and WordBuilder::sum shifts no
+/// integer beyond 32 bits.
 bool fits(const Sum &sum, double bound, int fraction, int bits);
 
 } // namespace ingot::decide

@@ -64,8 +64,8 @@ public:
   MainRunner(ModuleOp module, Jit &jit, Consumed consumed)
       : module(module), symbols(module), jit(jit), consumed(consumed) {}
 
-  /// Runs the launches of `main` and stores its results, of `bytes` bytes each,
-  /// in `results`.
+  /// Runs the launches of `main` and stores its results in `results`; `bytes`
+  /// are the sizes of the results.
   void run(kernel::ProgramOp main, ArrayRef<int64_t> bytes,
            MutableArrayRef<std::vector<char>> results) {
     constexpr size_t align = 64;
@@ -110,7 +110,7 @@ private:
         elementBytes(valueOf(get), storage.back()).data());
   }
 
-  /// Returns the resources (data of constants) that a launch reads, directly or
+  /// Returns the resources (data of constants) that `launch` reads, directly or
   /// through views.
   SmallVector<Resource> resourcesOf(kernel::LaunchOp launch) {
     SmallVector<Resource> resources;
@@ -162,7 +162,7 @@ private:
 FailureOr<SmallVector<ElementsAttr>> evaluate(ArrayRef<Value> values,
                                               Consumed consumed) {
   SmallVector<ElementsAttr> results(values.size());
-  // The value of a constant, or of a reshaped one, is known without running
+  // The values of constants and reshaped constants are known without running
   // code.
   SmallVector<Value> wanted;
   SmallVector<size_t> positions;

@@ -1,7 +1,8 @@
 // Evaluates constant subgraphs.
 //
-// Operators have no second implementation for constants: the subgraph goes
-// through the stages that generate code, and the resulting kernels run here.
+// Operators have no second implementation for constants: this compiles the
+// subgraph with the stages that generate code for a model, and runs the
+// resulting kernels in the compiler.
 
 #ifndef INGOT_PASSES_EVALUATE_EVALUATE_H
 #define INGOT_PASSES_EVALUATE_EVALUATE_H

@@ -57,7 +57,8 @@ static std::string callerOf(StringRef kernel) {
   return ("call." + kernel).str();
 }
 
-/// Replaces views by casts that the memref conversion supports.
+/// Replaces each kernel.view by a memref.reinterpret_cast, which the conversion
+/// to LLVM supports.
 static void replaceViews(ModuleOp module) {
   SmallVector<kernel::ViewOp> views;
   module.walk([&](kernel::ViewOp view) { views.push_back(view); });

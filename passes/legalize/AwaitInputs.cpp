@@ -8,11 +8,11 @@
 // Code before the wait overlaps with the previous kernel. It only reads
 // arguments for which every launch of the kernel passes constants, and stores
 // to none. Loads of constants that follow the wait are moved before it as long
-// as there are registers for them. If the kernel ends in a branch, each side
-// waits on its own. A compiler may move loads of a `const ... __restrict`
-// argument before the wait; the other read-only arguments are therefore marked
-// with kernel.may_alias and printed without `__restrict`. Does nothing on
-// targets without early kernel start.
+// as there are registers for them. If the kernel ends in a branch, each side of
+// the branch has a separate wait. A compiler may move loads of a `const ...
+// __restrict` argument before the wait; the other read-only arguments are
+// therefore marked with kernel.may_alias and printed without `__restrict`. The
+// pass does nothing on targets without early kernel start.
 
 #include "dialects/kernel/KernelDialect.h"
 #include "dialects/kernel/KernelModule.h"
@@ -71,8 +71,8 @@ private:
     if (first)
       readAhead(first);
     auto branch = dyn_cast_or_null<scf::IfOp>(first);
-    // If a thread could reach the end without waiting, the kernel could end
-    // before the previous kernel; so every path waits.
+    // Every path has to wait: if a thread reached the end without waiting, this
+    // kernel could end before the previous one.
     if (!branch || !isLast || branch.getNumResults() > 0 ||
         (branch.getElseRegion().empty() && !isInBranch))
       return insertAt(first ? first : block.getTerminator());

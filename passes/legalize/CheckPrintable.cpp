@@ -25,7 +25,7 @@ namespace ingot::legalize {
 #define GEN_PASS_DEF_CHECKPRINTABLE
 #include "passes/legalize/Passes.h.inc"
 
-/// Returns why a type cannot be written in C, or null.
+/// Returns the reason why `type` cannot be written in C; null if it can.
 static const char *refusal(Type type) {
   if (isa<kernel::CursorType, kernel::StringType>(type))
     return nullptr;
@@ -63,9 +63,9 @@ static const char *refusal(Type type) {
   return element.isIndex() ? nullptr : "is no number";
 }
 
-/// Returns why an operation cannot use its types, or null. Constants of floats
-/// that are stored as bits (f16 and narrower) are allowed, computing with them
-/// is not.
+/// Returns the reason why `op` must not have operands or results of its types;
+/// null if there is none. Constants of floats that are stored as bits (f16 and
+/// narrower) are allowed, but not computations with them.
 static const char *refusalOfUse(Operation *op,
                                 const TargetDescription &target) {
   if (isa<arith::ConstantOp, arith::BitcastOp, arith::SelectOp>(op) ||
@@ -106,8 +106,8 @@ public:
   }
 
 private:
-  /// Whether the intrinsics table of the target has an entry for the operation
-  /// `name`; for operations with one entry for all types.
+  /// Whether the target's intrinsics table has an entry for the operation
+  /// `name`. This is for operations with one entry for all types.
   bool isIntrinsic(StringRef name) const {
     return target.intrinsic(name, Type(), Type());
   }
@@ -152,7 +152,7 @@ private:
            target.intrinsic(op->getName().getStringRef(), from, to);
   }
 
-  /// Returns why the operation cannot be written in C; empty if it can.
+  /// Returns the reason why `op` cannot be written in C; empty if it can.
   std::string refusal(Operation *op) {
     if (!known.contains(op->getName()))
       return ("has no spelling in C for target " + target.name).str();

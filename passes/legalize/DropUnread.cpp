@@ -20,8 +20,8 @@ namespace ingot::legalize {
 
 namespace {
 
-/// Whether the loop-carried value number `index` is used only to compute its
-/// own value for the next iteration.
+/// Whether the value that `loop` carries as number `index` is used only to
+/// compute its own value for the next iteration.
 bool onlyFeedsItself(scf::ForOp loop, unsigned index) {
   Operation *end = loop.getBody()->getTerminator();
   SmallVector<Value> worklist = {loop.getRegionIterArg(index)};
@@ -40,8 +40,9 @@ bool onlyFeedsItself(scf::ForOp loop, unsigned index) {
   return true;
 }
 
-/// Replaces the update of an unused result by the initial value. Then the value
-/// never changes, and canonicalization removes it.
+/// Makes a loop whose result is not used pass the initial value on to each next
+/// iteration. The loop-carried value then never changes, and canonicalization
+/// removes it.
 struct StopUpdates : OpRewritePattern<scf::ForOp> {
   using OpRewritePattern::OpRewritePattern;
 

@@ -10,9 +10,9 @@
 //     kernel.zip_low %x, %y  =>  vector.shuffle
 //     kernel.low_bits 4 of %x  =>  masked and converted
 //
-// Minimum and maximum are written as comparison and select in such a way that
-// compilers emit a single instruction, the one that returns its second operand
-// if either is NaN.
+// Minimum and maximum are written as a comparison and a select with the
+// operands in the order for which compilers emit a single instruction: the
+// instruction returns its second operand if either operand is NaN.
 
 #include "dialects/kernel/Extremum.h"
 #include "dialects/kernel/KernelDialect.h"
@@ -75,7 +75,7 @@ bool isNeverNan(Value value, SmallVectorImpl<Value> &assumed) {
 }
 
 /// Expands minimum and maximum of floats: maximumf and minimumf return NaN if
-/// an operand is NaN, maxnumf and minnumf return the other operand.
+/// an operand is NaN; maxnumf and minnumf return the operand that is not NaN.
 template <typename Op, arith::CmpFPredicate predicate, bool propagatesNan>
 struct ExpandFloatExtremum : OpRewritePattern<Op> {
   ExpandFloatExtremum(MLIRContext *context, PatternBenefit benefit,
@@ -96,8 +96,9 @@ struct ExpandFloatExtremum : OpRewritePattern<Op> {
       Value better = arith::CmpFOp::create(rewriter, loc, predicate, a, b);
       return arith::SelectOp::create(rewriter, loc, better, a, b);
     };
-    // `pick(a, b)` returns b if either operand is NaN. So a constant goes first
-    // if a NaN x has to be returned, and second if not.
+    // `pick(a, b)` returns b if either operand is NaN. Here, only x can be NaN:
+    // to return NaN then, pick(y, x) is used; to return the number y, pick(x,
+    // y).
     if (isNumber(y)) {
       rewriter.replaceOp(op, propagatesNan ? pick(y, x) : pick(x, y));
       return success();
@@ -110,11 +111,11 @@ struct ExpandFloatExtremum : OpRewritePattern<Op> {
   }
 };
 
-/// Replaces `a > b ? a : b`, which returns b if either operand is NaN, by an
-/// instruction. If one operand is known not to be NaN, the expression equals
-/// one of two instructions: the one that returns NaN if b is NaN, or the one
-/// that returns b if a is NaN. Of the operands 0 and -0, the instruction may
-/// return the other one.
+/// Replaces `a > b ? a : b` or `a < b ? a : b` by an instruction. The
+/// expression returns b if either operand is NaN. If a is never NaN, it equals
+/// maximumf, which returns NaN if b is NaN; if b is never NaN, it equals
+/// maxnumf, which returns b if a is NaN. If the operands are 0 and -0, the
+/// result may differ in its sign.
 struct FormFloatExtremum : OpRewritePattern<arith::SelectOp> {
   FormFloatExtremum(MLIRContext *context, const TargetDescription &target)
       : OpRewritePattern(context), target(target) {}
@@ -125,8 +126,8 @@ struct FormFloatExtremum : OpRewritePattern<arith::SelectOp> {
     auto isInstruction = [&](StringRef name) {
       return target.intrinsic(name, op.getType(), op.getType());
     };
-    // Only for vectors, on targets that have instructions for both `Op` and
-    // maximumf.
+    // Replaces only vectors, and only on targets that have instructions for
+    // both `Op` and maximumf.
     if (!isVector(op.getType()) || !isInstruction(Op::getOperationName()) ||
         !isInstruction(arith::MaximumFOp::getOperationName()))
       return failure();
@@ -164,7 +165,8 @@ struct ExpandIntegerExtremum : OpRewritePattern<Op> {
   }
 };
 
-/// Builds a constant of a scalar or vector type.
+/// Builds a constant of the scalar or vector type `type`, with `element` in all
+/// lanes.
 Value makeConstant(PatternRewriter &b, Location loc, Type type,
                    TypedAttr element) {
   if (auto vector = dyn_cast<VectorType>(type))
@@ -172,7 +174,8 @@ Value makeConstant(PatternRewriter &b, Location loc, Type type,
   return arith::ConstantOp::create(b, loc, type, element);
 }
 
-/// Accesses the sign bits of the lanes of a vector of floats.
+/// Builds the integers that contain the sign bits of the lanes of a float
+/// vector, or all other bits.
 struct SignBits {
   SignBits(PatternRewriter &b, Location loc, Type type) : b(b), loc(loc) {
     unsigned width = getElementTypeOrSelf(type).getIntOrFloatBitWidth();
@@ -214,9 +217,10 @@ LogicalResult expandVectorCopySign(math::CopySignOp op,
   return success();
 }
 
-/// Expands kernel.mul_high (the upper 32 bits of products of i32) to the vector
-/// widths of the target: splits vectors wider than its registers and pads
-/// narrower ones. If the target lacks the instruction, multiplies in 64 bits.
+/// Expands kernel.mul_high (the upper 32 bits of products of i32) to vector
+/// widths for which the target has an instruction: splits wider vectors in
+/// halves and pads narrower ones. If the target has no such instruction,
+/// multiplies in 64 bits.
 struct ExpandMulHigh : OpRewritePattern<kernel::MulHighOp> {
   ExpandMulHigh(MLIRContext *context, const TargetDescription &target)
       : OpRewritePattern(context), target(target) {}
@@ -322,8 +326,9 @@ LogicalResult expandNarrowing(Op op, const TargetDescription &target,
   return success();
 }
 
-/// Expands the interleaving of the lower (or upper) halves of all 128-bit
-/// blocks of two vectors to a shuffle, if the target lacks the instruction.
+/// Expands kernel.zip_low or kernel.zip_high to a shuffle, if the target lacks
+/// the instruction. They interleave the lower or upper halves of corresponding
+/// 128-bit blocks of two vectors.
 template <typename Op>
 LogicalResult expandZip(Op op, const TargetDescription &target,
                         PatternRewriter &b) {
@@ -342,7 +347,7 @@ LogicalResult expandZip(Op op, const TargetDescription &target,
 }
 
 /// Expands the conversion of the low bits of integers to floats, if the target
-/// lacks the instruction: masks and converts.
+/// lacks the instruction: masks these bits and converts the result.
 LogicalResult expandLowBits(kernel::LowBitsOp op,
                             const TargetDescription &target,
                             PatternRewriter &b) {
@@ -369,7 +374,8 @@ LogicalResult expandAbsI(math::AbsIOp op, PatternRewriter &b) {
   return success();
 }
 
-/// Expands the conversion of i1 to float: selects the constant `one` or 0.
+/// Expands the conversion of i1 to float to a select of the constants `one` and
+/// 0.
 template <typename Op, int one>
 struct ExpandBoolToFloat : OpRewritePattern<Op> {
   using OpRewritePattern<Op>::OpRewritePattern;
@@ -388,7 +394,8 @@ struct ExpandBoolToFloat : OpRewritePattern<Op> {
   }
 };
 
-/// Expands sums, products and comparisons of i1 to logic.
+/// Expands addition, subtraction, multiplication and comparison of i1 to
+/// bitwise logic.
 struct ExpandBoolArithmetic : RewritePattern {
   explicit ExpandBoolArithmetic(MLIRContext *context)
       : RewritePattern(MatchAnyOpTypeTag(), 1, context) {}
@@ -436,7 +443,7 @@ void populateExpandArith(RewritePatternSet &patterns,
                          const TargetDescription &target) {
   using F = arith::CmpFPredicate;
   using I = arith::CmpIPredicate;
-  // With priority over MLIR's own expansions of the same operations.
+  // These patterns have priority over MLIR's expansions of the same operations.
   PatternBenefit ahead(2);
   patterns.add<ExpandFloatExtremum<arith::MaximumFOp, F::OGT, true>,
                ExpandFloatExtremum<arith::MinimumFOp, F::OLT, true>,

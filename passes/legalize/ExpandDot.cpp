@@ -2,17 +2,19 @@
 // an instruction.
 //
 //     %s = kernel.dot unsigned %a, %b, %sum : vector<16xi8>, vector<4xi32>
-//  => %a0 = arith.extui (lanes 0, 4, 8, 12 of %a), %b0 = arith.extsi (those of %b)
+//  => %a0 = arith.extui (lanes 0, 4, 8, 12 of %a)
+//     %b0 = arith.extsi (lanes 0, 4, 8, 12 of %b)
 //     %s0 = %sum + %a0 * %b0, then the same with lanes 1, 5, 9, 13 and so on
 //
-// bf16 becomes multiply-adds in f32; f16 a product and a sum, each rounded to
-// f16.
+// A dot product of bf16 becomes multiplications and additions in f32. For f16,
+// each product and each sum is rounded to f16.
 //
 // If the target has the instruction with swapped operands, the operands are
 // swapped. A dot product with an instruction is unchanged, with one exception:
-// if an operand is a 32-bit word broadcast to all lanes and the instruction
-// accepts the word itself, the broadcast becomes the second operand and gets
-// this single use, so that the printer can drop it.
+// the instruction may accept a 32-bit word as an operand instead of a vector
+// with this word in all lanes. Then the broadcast of the word becomes the
+// second operand, and is cloned unless the dot product is its only use, so that
+// the printer can print the word instead of the broadcast.
 
 #include "dialects/kernel/DotLane.h"
 #include "dialects/kernel/KernelDialect.h"
@@ -31,9 +33,9 @@ namespace ingot::legalize {
 
 namespace {
 
-/// Clones, for this dot product, the broadcast of a 32-bit word that is its
-/// operand b, and the word too if it is a lane of a vector, so that the clones
-/// have no other use. Fails if neither of them has another use.
+/// Gives `op` its own clone of operand b, the broadcast of a 32-bit word
+/// (together with the extraction of the word, if it is a lane of a vector), so
+/// that `op` is its only use. Fails if `op` is the only use already.
 static LogicalResult makeOwn(kernel::DotOp op, PatternRewriter &rewriter) {
   auto cast = op.getB().getDefiningOp<vector::BitCastOp>();
   SmallVector<Operation *, 4> chain{cast.getSource().getDefiningOp()};
@@ -52,8 +54,8 @@ static LogicalResult makeOwn(kernel::DotOp op, PatternRewriter &rewriter) {
   return success();
 }
 
-/// Returns the lanes `first`, `first + step`, ... of `vector`; a scalar if
-/// there is only one.
+/// Returns a vector of the lanes `first`, `first + step`, ... of `vector`; a
+/// scalar if there is only one such lane.
 static Value everyNth(OpBuilder &builder, Location loc, Value vector,
                       int64_t first, int64_t step) {
   if (step == 1)
@@ -76,9 +78,9 @@ LogicalResult expandDot(kernel::DotOp op, const TargetDescription &target,
     if (target.intrinsic(kernel::dotAcrossLanes(a, b), op.getA().getType(),
                          op.getType()))
       return failure();
-    // A dot product across lanes adds its products to the lanes in any order,
-    // so also in the order in which each lane adds the products of its own
-    // group.
+    // A dot product across lanes may add products to the lanes in any order. So
+    // it may also be computed like an ordinary dot product, in which each lane
+    // adds the products of its own group.
     rewriter.modifyOpInPlace(op,
                              [&] { op->removeAttr(kernel::kAcrossLanesAttr); });
     return success();

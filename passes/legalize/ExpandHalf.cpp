@@ -7,10 +7,11 @@
 //     %w = arith.extf %a : f16 to f32 =>  bit operations, unless the target's
 //                                         table has the conversion
 //
-// Narrowing rounds to nearest even and produces denormals. From f64 the value
-// is first rounded to odd in f32, so that it is rounded only once. Overflow
-// gives infinity, or NaN in formats without infinity, or the largest value in
-// formats without both; saturating casts have been clamped before.
+// Narrowing rounds to nearest even and produces denormals. An f64 is first
+// rounded to odd in f32, so that two roundings give the same result as one. A
+// value that overflows becomes infinity; NaN in formats without infinity; or
+// the largest value in formats without both. Saturating casts have been clamped
+// before.
 
 #include "dialects/kernel/Extremum.h"
 #include "dialects/kernel/KernelDialect.h"
@@ -159,7 +160,7 @@ struct Bits {
 
 using P = arith::CmpIPredicate;
 
-/// Converts a float of the given format to f32, exactly.
+/// Converts the float `x` of format `format` to f32, exactly.
 Value widenFormat(Bits bits, Value x, const Format &format) {
   unsigned mantissa = format.mantissaBits;
   Value raw = bits.widen(x);
@@ -197,7 +198,7 @@ Value widenFormat(Bits bits, Value x, const Format &format) {
   return bits.asFloat(result);
 }
 
-/// Converts f32 to a float of the given format, rounded to nearest even.
+/// Converts the f32 `x` to format `format`, rounded to nearest even.
 Value narrowFormat(Bits bits, Value x, Type small, const Format &format) {
   unsigned shift = 23 - format.mantissaBits;
   Value raw = bits.asInt(x);
@@ -210,8 +211,8 @@ Value narrowFormat(Bits bits, Value x, Type small, const Format &format) {
       shift);
   Value normal =
       bits.sub(rounded, bits.c((127u - format.bias) << format.mantissaBits));
-  // After adding a constant whose unit in the last place is the smallest
-  // denormal, the f32 addition itself rounds to denormals.
+  // Adds a constant whose unit in the last place is the smallest denormal of
+  // the format: the f32 addition then rounds to a multiple of this denormal.
   float magic = std::ldexp(1.0f, 24 - format.bias - int(format.mantissaBits));
   uint32_t magicBits;
   std::memcpy(&magicBits, &magic, sizeof magic);
@@ -361,8 +362,8 @@ struct ComputeWide : RewritePattern {
       : RewritePattern(MatchAnyOpTypeTag(), 1, context), target(target) {}
   const TargetDescription &target;
 
-  /// Whether the target has the operation, or the maximum or minimum that it
-  /// becomes together with a select.
+  /// Whether the target has an instruction for `op`, or for the maximum or
+  /// minimum that a comparison forms together with its select.
   bool isInstruction(Operation *op) const {
     Type type = op->getOperand(0).getType();
     if (!isa<arith::CmpFOp>(op))

@@ -1,6 +1,6 @@
-// Applies the patterns of Expansions.h to each kernel until nothing changes,
-// which also removes dead operations. Operations that have an entry in the
-// intrinsics table of the target are unchanged.
+// Applies the patterns of Expansions.h to each kernel until nothing changes.
+// This also removes dead operations. The patterns do not change operations that
+// have an entry in the target's intrinsics table.
 
 #include "dialects/kernel/KernelDialect.h"
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"

@@ -1,11 +1,12 @@
 // Computes square roots in software.
 //
-// For targets whose intrinsics table has no square root. Computes the root of
-// the mantissa digit by digit in integers and rounds to nearest, so the result
-// is correctly rounded (IEEE 754).
+// This is for targets whose intrinsics table has no square root. The root of
+// the mantissa is computed digit by digit in integers and rounded to nearest,
+// so the result is correctly rounded (IEEE 754).
 //
-//     x = m * 4^e, with an integer m of 2 bits more than the root has digits
-//     for each digit from the highest: set it if (root + digit)^2 <= m
+//     x = m * 4^e, with m in [1, 4); the root of m has one binary digit before
+//     the point
+//     for each digit, from the highest: set it if (root + digit)^2 <= m
 
 #include "passes/legalize/Expansions.h"
 #include "targets/TargetDescription.h"
@@ -70,8 +71,8 @@ LogicalResult expandSqrt(math::SqrtOp op, const TargetDescription &target,
       ValueRange{rest, c(0), c(0), c(int64_t(1) << (mantissa + 1))},
       [&](OpBuilder &nested, Location loc, Value, ValueRange state) {
         ImplicitLocOpBuilder b(loc, nested);
-        // The remainder, the root so far, twice the root so far, and the digit
-        // to try.
+        // The values that the loop carries: the remainder, the root so far,
+        // twice the root so far, and the digit to try.
         Value rest = state[0], root = state[1], twice = state[2];
         Value digit = state[3];
         Value trial = arith::AddIOp::create(b, twice, digit);

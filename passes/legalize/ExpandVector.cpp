@@ -3,11 +3,11 @@
 //     vector.reduction <add>, %v : vector<8xf32>
 //  => %a = lanes 0-3 + lanes 4-7, %b = lanes 0-1 + lanes 2-3 of %a, ...
 //
-// A math function on a vector, for which the target has an instruction on
-// scalars but not on this vector type, is computed lane by lane; a vector of
-// twice the width of an instruction is first split into halves. If the target
-// can multiply a vector by one lane of another, each multiply-add gets a lane
-// operand of its own.
+// A math function on a vector for which the target has an instruction only for
+// scalars is computed lane by lane. If the instruction takes vectors of half
+// the width, the vector is split into halves. If the target can multiply a
+// vector by one lane of another, each multiply-add gets its own copy of the
+// broadcast lane, so that both together can be one instruction.
 
 #include "dialects/kernel/NumberTypes.h"
 #include "passes/legalize/Expansions.h"
@@ -115,7 +115,7 @@ LogicalResult insertOneLane(vector::InsertStridedSliceOp op,
 }
 
 /// Gives each multiply-add its own copy of the broadcast lane that it
-/// multiplies by.
+/// multiplies by, so that both together can be one instruction.
 LogicalResult splitLaneUses(vector::FMAOp op, PatternRewriter &rewriter) {
   for (OpOperand &factor : op->getOpOperands().drop_back()) {
     auto splat = factor.get().getDefiningOp<vector::BroadcastOp>();

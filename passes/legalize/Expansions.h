@@ -26,8 +26,9 @@ llvm::LogicalResult expandSqrt(mlir::math::SqrtOp op,
 /// i1.
 void populateExpandArith(mlir::RewritePatternSet &patterns,
                          const TargetDescription &target);
-/// Expands reductions of vectors to trees of halves, and math functions for
-/// which the target has no vector instruction to scalar ones, lane by lane.
+/// Expands reductions of vectors to operations on halves, quarters and so on,
+/// and math functions for which the target has no vector instruction to scalar
+/// ones, lane by lane.
 void populateExpandVector(mlir::RewritePatternSet &patterns,
                           const TargetDescription &target);
 
@@ -37,13 +38,13 @@ void populateExpandVector(mlir::RewritePatternSet &patterns,
 llvm::LogicalResult expandDot(kernel::DotOp op, const TargetDescription &target,
                               mlir::PatternRewriter &rewriter);
 
-/// Replaces indices that do not affect the address, such as those of dimensions
-/// of size 1, by the constant 0.
+/// Replaces indices that do not affect the address, such as indices of
+/// dimensions of size 1, by the constant 0. Inlines loops with one iteration.
 void populateFoldIndices(mlir::RewritePatternSet &patterns);
-/// Merges contiguous axes whose indices are computed by division from one
-/// index.
+/// Merges contiguous axes of a buffer if their indices are quotients and
+/// remainders of one index, which then becomes the index of the merged axis.
 void populateJoinAxes(mlir::RewritePatternSet &patterns);
-/// Starts sums of products with the first product instead of zero.
+/// Rewrites the first step of a sum of products, fma(a, b, 0), as a * b.
 void populateStartSums(mlir::RewritePatternSet &patterns);
 /// Drops unused values carried by loops or returned by conditionals.
 void populateDropUnread(mlir::RewritePatternSet &patterns);

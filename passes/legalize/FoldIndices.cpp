@@ -3,9 +3,9 @@
 //     %at = arith.subi %c0, %i
 //     memref.load %x[%at, %j] : memref<1x8xf32>  =>  memref.load %x[%c0, %j]
 //
-// The printer omits such an index. With the index removed from the IR as well,
-// the operations that compute it are dead and are not printed as unused
-// variables.
+// The printer does not print such an index. If the IR still contained it, the
+// operations that compute it would be printed as unused variables; without it,
+// they are dead and are removed.
 //
 //     scf.for %i = %c0 to %c1 step %c1 { ... %i ... }  =>  ... %c0 ...
 //

@@ -1,12 +1,14 @@
-// Computes in f16 what would be computed in f32 and rounded to f16.
+// Computes in f16 if operands are widened from f16 to f32 and the result is
+// rounded to f16 anyway.
 //
 //     truncf (maximumf (addf (extf %a), (extf %b)), 0)
 //       =>  maximumf (addf %a, %b), 0 : f16
 //
-// Only for vectors, on targets that have the instructions, and only where the
-// result is the same. Sums, differences and products of two f16 are: f32 has
-// more than twice the digits of f16, so that a second rounding changes nothing.
-// Maxima and minima return an operand, so rounding may come before or after.
+// This applies to vectors, on targets that have the instructions, if the result
+// is the same. It is the same for the sum, difference or product of two f16:
+// f32 has more than twice the digits of f16, so rounding to f32 first changes
+// nothing. Minimum and maximum return an operand, so they may be rounded before
+// or after.
 
 #include "passes/legalize/FormHalves.h"
 
@@ -24,16 +26,17 @@ namespace ingot::legalize {
 
 namespace {
 
-/// The equivalents in f16 of vectors of f32.
+/// Builds vectors of type `type` (f16) that are equal to vectors of f32 rounded
+/// to f16.
 class Halves {
 public:
   Halves(const TargetDescription &target, VectorType type)
       : target(target), type(type) {}
 
-  /// Whether the target computes with vectors of f16 of this size.
+  /// Whether the target has f16 instructions for vectors of type `type`.
   bool isPossible() const { return has(arith::AddFOp::getOperationName()); }
 
-  /// Whether `v` can be rounded to f16 without computing it in f32.
+  /// Whether `v`, rounded to f16, can be computed in f16 with the same result.
   bool canRound(Value v) const {
     Operation *op = v.getDefiningOp();
     if (isExact(v) || numberOf(v))
@@ -45,7 +48,7 @@ public:
            llvm::all_of(op->getOperands(), [&](Value x) { return isExact(x); });
   }
 
-  /// Returns `v`, for which canRound() holds, rounded to f16.
+  /// Returns `v` rounded to f16, computed in f16; canRound(v) must hold.
   Value rounded(Value v, OpBuilder &b) const {
     Operation *op = v.getDefiningOp();
     Location loc = op->getLoc();
@@ -81,7 +84,8 @@ public:
 private:
   bool has(StringRef name) const { return target.intrinsic(name, type, type); }
 
-  /// Returns the number in all lanes of `v`; nothing if it is not constant.
+  /// Returns the constant in all lanes of `v`; nothing if `v` is not such a
+  /// constant.
   static std::optional<APFloat> numberOf(Value v) {
     APFloat number(0.0f);
     auto splat = v.getDefiningOp<vector::BroadcastOp>();
@@ -90,7 +94,8 @@ private:
     return std::nullopt;
   }
 
-  /// Whether all lanes of `v` are f16 that were widened.
+  /// Whether all lanes of `v` are exactly representable in f16, because they
+  /// are widened from f16 or are such constants.
   bool isExact(Value v) const {
     Operation *op = v.getDefiningOp();
     if (auto widening = dyn_cast_or_null<arith::ExtFOp>(op))
@@ -109,9 +114,9 @@ private:
            llvm::all_of(chosen(op), [&](Value x) { return isExact(x); });
   }
 
-  /// Whether the operation returns the greater or the smaller of two vectors,
-  /// and the target has the instruction for f16. For a select it has one if an
-  /// operand is a number.
+  /// Whether `op` returns the greater or the smaller of two vectors, and the
+  /// target has an f16 instruction for it. A select can become such an
+  /// instruction only if one of its operands is a constant.
   bool isExtremum(Operation *op) const {
     if (auto select = dyn_cast_or_null<arith::SelectOp>(op))
       return kernel::isMaximum(select) &&
@@ -123,7 +128,7 @@ private:
                            arith::MaxNumFOp, arith::MinNumFOp>(op) &&
            has(op->getName().getStringRef());
   }
-  /// Returns the two vectors from which an extremum chooses.
+  /// Returns the two vectors between which the minimum or maximum `op` chooses.
   static SmallVector<Value, 2> chosen(Operation *op) {
     if (auto select = dyn_cast<arith::SelectOp>(op))
       return {select.getTrueValue(), select.getFalseValue()};

@@ -12,8 +12,8 @@ struct TargetDescription;
 
 namespace ingot::legalize {
 
-/// Computes in f16 what is computed in f32 and rounded to f16, where the target
-/// has the instructions and the result is the same.
+/// Computes the operand of `op`, a rounding of f32 to f16, in f16 instead of
+/// f32, if the target has the instructions and the result is the same.
 llvm::LogicalResult formHalves(mlir::arith::TruncFOp op,
                                const TargetDescription &target,
                                mlir::PatternRewriter &rewriter);

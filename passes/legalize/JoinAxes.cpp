@@ -1,4 +1,5 @@
-// Merges axes whose indices are the digits of one index.
+// Merges axes of a buffer whose indices are quotients and remainders of one
+// index.
 //
 //     %w = arith.remsi %row, %c56 ; %rest = arith.divsi %row, %c56
 //     %h = arith.remsi %rest, %c56 ; %n = arith.divsi %rest, %c56
@@ -6,8 +7,9 @@
 //  => %v = kernel.view %x : memref<32x56x56x64xf32> to memref<100352x64xf32>
 //     memref.load %v[%row, %c] : memref<100352x64xf32>
 //
-// Contiguous axes of an argument become one axis for an access if its indices
-// along these axes are the digits of one number.
+// The axes must be contiguous axes of a kernel argument. The indices of an
+// access along these axes must be the digits of one number in the mixed-radix
+// system with the axis sizes as bases.
 
 #include "dialects/kernel/KernelDialect.h"
 #include "passes/legalize/Expansions.h"
@@ -23,8 +25,8 @@ namespace ingot::legalize {
 
 namespace {
 
-/// A value of the form number / divisor % modulus; without the remainder if
-/// modulus is 0.
+/// A value of the form (number / divisor) % modulus, or number / divisor if
+/// `modulus` is 0.
 struct Digit {
   Value number;
   int64_t divisor = 1, modulus = 0;
@@ -63,8 +65,8 @@ struct Joined {
   Value index;
 };
 
-/// Returns the innermost axes that can be merged for an access to a buffer of
-/// this shape and these strides, as many as possible.
+/// Returns the innermost axes that can be merged, as many as possible, for an
+/// access with `indices` to a buffer of shape `shape` and strides `strides`.
 std::optional<Joined> findJoined(ValueRange indices, ArrayRef<int64_t> shape,
                                  ArrayRef<int64_t> strides) {
   for (size_t last = shape.size(); last-- > 1;) {
@@ -107,8 +109,8 @@ std::optional<Joined> findJoined(ValueRange indices, ArrayRef<int64_t> shape,
   return std::nullopt;
 }
 
-/// Returns a view of the argument with the merged type, shared by all its
-/// accesses.
+/// Returns the view of `buffer` with the merged type `type`. All accesses to
+/// the buffer share it.
 Value viewOf(BlockArgument buffer, MemRefType type, PatternRewriter &rewriter) {
   for (Operation *user : buffer.getUsers())
     if (auto view = dyn_cast<kernel::ViewOp>(user);
@@ -120,7 +122,7 @@ Value viewOf(BlockArgument buffer, MemRefType type, PatternRewriter &rewriter) {
   return kernel::ViewOp::create(rewriter, buffer.getLoc(), type, buffer);
 }
 
-/// Returns the buffer operand of an access.
+/// Returns the operand of `op`, an access, that is the buffer.
 template <typename Op> OpOperand &bufferOf(Op op) {
   if constexpr (std::is_same_v<Op, kernel::CopyAheadOp>)
     return op.getFromMutable();

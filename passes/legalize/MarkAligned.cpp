@@ -10,13 +10,13 @@
 //
 // The alignment of an argument is the smallest that any launch of the kernel
 // passes. Buffers in the arena and constants are aligned to the target's buffer
-// alignment; buffers of the caller to the element size or, if larger, the
-// tensor alignment of the target. Only for targets with `alignedAccess`; on
-// other targets unaligned accesses are as fast.
+// alignment. Buffers of the caller are aligned to the element size or, if
+// larger, the target's tensor alignment. Only targets with `alignedAccess` need
+// this; on other targets unaligned accesses are as fast.
 //
 // Device threads have no vectors, but the device compiler merges loads of
-// neighbouring elements if it knows that they are aligned. Arguments with such
-// loads are marked themselves:
+// neighbouring elements if it knows that they are aligned. The pass therefore
+// marks the arguments with such loads:
 //
 //       %a = memref.load %x[%i]; %b = memref.load %x[%i + 1]
 //  =>   kernel.func @f(%x: memref<4096xf32> {kernel.align = 16})
@@ -38,8 +38,9 @@ namespace ingot::legalize {
 
 namespace {
 
-/// Computes the largest power of two, up to `most`, that divides an index. The
-/// minima and products of these divisors are powers of two as well.
+/// Computes the largest power of two, up to `most`, that divides an index. Sums
+/// and products of indices are divisible by the minima and products of these
+/// powers.
 class Divisors {
 public:
   explicit Divisors(int64_t most) : most(most) {}
@@ -102,8 +103,8 @@ public:
     });
   }
 
-  /// Marks the arguments of device kernels in which a thread loads or stores
-  /// neighbouring elements, if they are aligned to `deviceWord` bytes.
+  /// Marks the arguments of device kernels that are aligned to `deviceWord`
+  /// bytes, if a thread loads or stores neighbouring elements of them.
   void markArguments() {
     module.walk([&](kernel::LaunchOp launch) { meet(launch); });
     for (auto kernel : module.getOps<kernel::FuncOp>())
@@ -120,7 +121,7 @@ private:
   /// The largest access of a device thread, in bytes.
   static constexpr int64_t deviceWord = 16;
 
-  /// Whether a thread accesses neighbouring elements of the buffer, also
+  /// Whether a thread accesses neighbouring elements of `buffer`, directly or
   /// through views.
   static bool usesNeighbours(Value buffer) {
     llvm::SmallDenseSet<Value> places, firstOfTwo;
@@ -166,7 +167,8 @@ private:
     }
   }
 
-  /// Returns the alignment of the first byte of a buffer.
+  /// Returns the number of bytes to which the first byte of `buffer` is
+  /// aligned.
   int64_t ofBuffer(Value buffer) {
     if (auto known = arguments.find(buffer); known != arguments.end())
       return known->second;

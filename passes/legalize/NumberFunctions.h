@@ -1,7 +1,7 @@
 // Scalar and vector helper functions that kernels call.
 //
-// Small functions beside the kernels, such as `exp_f32(x)`, which C compilers
-// inline. Each of them is printed once and keeps the kernels readable.
+// A kernel calls small functions such as `exp_f32(x)`, which C compilers
+// inline. Each function is printed once and keeps the kernels readable.
 
 #ifndef INGOT_PASSES_LEGALIZE_NUMBERFUNCTIONS_H
 #define INGOT_PASSES_LEGALIZE_NUMBERFUNCTIONS_H

@@ -5,10 +5,11 @@
 //     ->
 //   %m = call @max_f32(%a, %b) : (f32, f32) -> f32
 //
-// where max_f32 contains the two operations. In C `max_f32(a, b)` is shorter
-// than `a > b ? a : b`, for which the operands would have to be variables. In
-// the same way `clamped_bits_f32(x, low, high)` returns the bits of a rounded
-// float.
+// where max_f32 contains the two operations. In C, `max_f32(a, b)` is shorter
+// than `a > b ? a : b`, which evaluates its operands twice and would need
+// variables for them. In the same way, `clamped_bits_f32(x, low, high)` is
+// outlined: the bits of min(max(x, low), high), with which kernels round floats
+// to integers.
 
 #include "dialects/kernel/Extremum.h"
 #include "dialects/kernel/KernelDialect.h"
@@ -51,8 +52,8 @@ static void outline(arith::SelectOp select, bool isMax,
     compare->erase();
 }
 
-/// Returns the call of the function `stem` for scalars that computes `value`, if
-/// nothing else reads its result; else null.
+/// Returns the call of a scalar helper `stem`_f32 that computes `value`, if
+/// `value` has a single use; null otherwise.
 static func::CallOp callOf(Value value, StringRef stem) {
   auto call = value.getDefiningOp<func::CallOp>();
   if (!call || !value.hasOneUse() || isa<VectorType>(value.getType()))
@@ -61,7 +62,7 @@ static func::CallOp callOf(Value value, StringRef stem) {
   return name.consume_front(stem) && name == "_f32" ? call : func::CallOp();
 }
 
-/// Outlines the bits of `min(max(x, low), high)`.
+/// Outlines the conversion `bits` of `min(max(x, low), high)` to an integer.
 static void outlineClampedBits(arith::BitcastOp bits,
                                NumberFunctions &functions) {
   func::CallOp least = callOf(bits.getIn(), "min");

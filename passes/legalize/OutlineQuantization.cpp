@@ -10,9 +10,9 @@
 //   %d = call @requantize_i32(%sum, %left, %multiplier, %offset, %right)
 //   %f = call @clamp_i32(%d, %low, %high)
 //
-// and other kernel.mul_high that are no instruction of the target as calls of
-// mul_high_i32, for scalars and vectors of 32 bits: quantized networks consist of these
-// steps, which are readable under a name.
+// Other kernel.mul_high for which the target has no instruction become calls of
+// mul_high_i32. This applies to scalars and vectors of i32. Quantized networks
+// consist of these steps, which are readable if they have a name.
 
 #include "dialects/kernel/KernelDialect.h"
 #include "dialects/kernel/NumberTypes.h"
@@ -44,7 +44,7 @@ struct OutlineQuantizationPass
       outline(op, functions);
     for (arith::MinSIOp op : limits)
       outline(op, functions);
-    // Also those in the functions above.
+    // Outlines also the products within the functions created above.
     SmallVector<kernel::MulHighOp> products;
     getOperation().walk([&](kernel::MulHighOp op) { products.push_back(op); });
     for (kernel::MulHighOp op : products)
@@ -52,8 +52,8 @@ struct OutlineQuantizationPass
   }
 
 private:
-  /// Whether functions can have arguments of this type: vectors must fit into
-  /// registers, unless the ABI passes vectors of any size.
+  /// Whether functions can have arguments of type `type`: vectors must fit into
+  /// a register, unless the ABI passes vectors of any size.
   bool canPass(Type type) const {
     if (!elementOf(type).isInteger(32))
       return false;
@@ -111,7 +111,7 @@ private:
     most.erase();
   }
 
-  /// Outlines a product that the target computes by several instructions.
+  /// Outlines the product `op` if the target needs several instructions for it.
   void outline(kernel::MulHighOp op, NumberFunctions &functions) {
     Type type = op.getType();
     if (!canPass(type) ||

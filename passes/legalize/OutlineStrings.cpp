@@ -9,8 +9,8 @@
 //     return %n : index
 //   }
 //
-// so that each loop is printed once. Generated code does not need strlen and
-// strcmp.
+// Each of these loops is printed once, and generated code does not need strlen
+// and strcmp.
 
 #include "dialects/kernel/KernelDialect.h"
 #include "dialects/kernel/ValueNames.h"
@@ -32,7 +32,7 @@ public:
   explicit StringFunctions(ModuleOp module)
       : module(module), symbols(module), builder(module.getContext()) {}
 
-  /// Replaces an operation by a call of its function, which is created on first
+  /// Replaces `op` by a call of its function. Creates the function on first
   /// use.
   void outline(Operation *op) {
     bool isLength = isa<kernel::StringLengthOp>(op);
@@ -81,8 +81,8 @@ private:
                                        builder.getI8Type(), string, position);
   }
 
-  /// Builds a loop that returns the first position in a string at which `stays`
-  /// does not hold.
+  /// Builds a loop that returns the first position in a string for which
+  /// `stays` is false.
   Value firstWhere(llvm::function_ref<Value(Value)> stays) {
     Location loc = module.getLoc();
     Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
@@ -114,8 +114,8 @@ private:
   }
 
   Value buildLength(ValueRange arguments) {
-    // Compilers recognize a loop without an upper bound as strlen and would
-    // call strlen.
+    // The loop has an upper bound, since compilers recognize a loop without one
+    // as strlen and would call strlen.
     Location loc = module.getLoc();
     Value most = arith::ConstantIndexOp::create(builder, loc, INT32_MAX);
     return firstWhere([&](Value position) {

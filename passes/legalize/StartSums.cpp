@@ -1,10 +1,10 @@
-// Starts sums with their first product.
+// Makes sums start with their first product.
 //
 //     %sum = vector.fma %a, %b, %zero  =>  %sum = arith.mulf %a, %b
 //
-// Loops start their sums at zero. After unrolling, the zero remains in the
-// expression. Without it only the sign of a zero can differ: the sum of the
-// single product -0.0 is then -0.0, as ONNX defines it.
+// Loops start their sums at zero, and after unrolling, this zero remains in the
+// expression. Removing it can change only the sign of a zero result: a sum of
+// the single product -0.0 is then -0.0, as ONNX defines it.
 
 #include "passes/legalize/Expansions.h"
 

@@ -11,7 +11,8 @@ struct TargetDescription;
 
 namespace ingot::legalize {
 
-/// Adds a pattern that is given as a function of an operation and the target.
+/// Adds the function `expand`, which rewrites an `Op` for a target, as a
+/// pattern.
 template <typename Op>
 void addForTarget(mlir::RewritePatternSet &patterns,
                   const TargetDescription &target,

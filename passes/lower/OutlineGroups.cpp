@@ -6,7 +6,7 @@
 //       attributes {strategy = "conv"} {...}
 //   %y = kernel.launch @conv_1x14x14x8(%x, %w)
 //
-// Equal groups share one kernel, also if the names and locations of their ONNX
+// Equal groups share one kernel, even if the names and locations of their ONNX
 // nodes differ. Functions become programs, and `graph.if` and `graph.loop`
 // become `kernel.if` and `kernel.loop`.
 
@@ -29,8 +29,8 @@ namespace ingot::lower {
 
 namespace {
 
-/// Returns the operators of a group, including those of nested groups, in
-/// order.
+/// Returns the operators of `group`, including the operators of nested groups,
+/// in order.
 SmallVector<Operation *> operatorsOf(graph::GroupOp group) {
   SmallVector<Operation *> all;
   for (Operation &op : group.getBody().front().without_terminator())
@@ -87,8 +87,8 @@ void collectNames(Location loc, llvm::SetVector<StringRef> &names) {
   }
 }
 
-/// Whether an argument is packed weights, also if they are unpacked in a nested
-/// group.
+/// Whether the argument `input` is packed weights, which the group or a nested
+/// group unpacks.
 bool isPanels(BlockArgument input) {
   return llvm::any_of(input.getUses(), [](OpOperand &use) {
     auto stage = dyn_cast<graph::GroupOp>(use.getOwner());
@@ -143,8 +143,9 @@ struct OutlineGroupsPass : impl::OutlineGroupsBase<OutlineGroupsPass> {
     llvm::StringSet<> used;
     for (auto function : module.getOps<func::FuncOp>())
       used.insert(function.getName());
-    // The first of several equal groups, which is made a kernel, stays in the
-    // IR until all other groups have been compared with it.
+    // `known` maps hashes to groups and the kernels made from them. These
+    // groups stay in the IR until all other groups have been compared with
+    // them.
     llvm::DenseMap<uint64_t,
                    SmallVector<std::pair<Operation *, kernel::FuncOp>>>
         known;
@@ -154,8 +155,8 @@ struct OutlineGroupsPass : impl::OutlineGroupsBase<OutlineGroupsPass> {
     OpBuilder builder(module.getContext());
     builder.setInsertionPointToStart(module.getBody());
     llvm::DenseMap<Operation *, llvm::SetVector<StringRef>> names;
-    // For each base name: how many times it has been numbered to make it
-    // unique.
+    // Maps a name to the number of kernels that got a number appended to it,
+    // because the name was taken.
     llvm::StringMap<unsigned> numbered;
     for (graph::GroupOp group : groups) {
       uint64_t hash = hashOf(group);
@@ -227,8 +228,8 @@ struct OutlineGroupsPass : impl::OutlineGroupsBase<OutlineGroupsPass> {
     terminator->erase();
   }
 
-  /// Returns the element counts of the tensors that a loop carries; null if all
-  /// are static.
+  /// Returns the numbers of elements of the tensors `carried` by a loop; null
+  /// if all are static.
   static kernel::SizesAttr elementsOf(ValueRange carried) {
     kernel::Dims counts;
     for (Value v : carried) {

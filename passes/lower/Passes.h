@@ -1,4 +1,4 @@
-// The passes of the stage `lower`: from groups to kernels.
+// The passes of the stage `lower`, which turns groups into kernels.
 
 #ifndef INGOT_PASSES_LOWER_PASSES_H
 #define INGOT_PASSES_LOWER_PASSES_H

@@ -14,7 +14,7 @@ template <typename A, typename B> bool alive(const A &a, const B &b) {
   return a.first <= b.last && b.first <= a.last;
 }
 
-/// Places the buffers of one set of requests by several heuristics.
+/// Places the buffers of `requests` in an arena by several heuristics.
 class Placement {
 public:
   Placement(const std::vector<ArenaRequest> &requests, int64_t alignment)
@@ -34,8 +34,8 @@ public:
   using Offsets = std::vector<int64_t>;
   using Order = std::vector<unsigned>;
 
-  /// First fit in the given order: places each buffer at the lowest offset that
-  /// the buffers before it in `order` leave free.
+  /// Places each buffer, in the order `order`, at the lowest offset that the
+  /// previous buffers leave free (first fit). Returns the size of the arena.
   int64_t firstFit(const Order &order, Offsets &offsets) {
     int64_t peak = 0;
     number(order);
@@ -53,10 +53,10 @@ public:
     return peak;
   }
 
-  /// Places each buffer, in the given order, where the total extent grows
-  /// least, which may be below all previous buffers: a buffer that is written
-  /// from its low end while another one is read from its low end can begin
-  /// slightly below the other.
+  /// Places each buffer, in the order `order`, where the total extent of all
+  /// buffers grows least. Returns this extent. A buffer may get a lower offset
+  /// than all previous ones: if it is written from its low end while another
+  /// buffer is read from its low end, it can begin slightly below the other.
   int64_t leastGrowth(const Order &order, Offsets &offsets) {
     int64_t low = 0, high = 0;
     number(order);
@@ -89,9 +89,9 @@ public:
   }
 
   /// Places buffers in the order of their first step, alternately at the lowest
-  /// offset and at the highest one below `size`. This is optimal for a chain,
-  /// in which each buffer is live together with its neighbours only. Returns
-  /// false if the buffers do not fit.
+  /// and at the highest free offset of an arena of `size` bytes. This is
+  /// optimal for a chain, in which only neighbouring buffers are live at the
+  /// same time. Returns false if the buffers do not fit.
   bool fromBothEnds(int64_t size, Offsets &offsets) {
     Order order = sorted([](const ArenaRequest &r) { return r.first; });
     number(order);
@@ -151,14 +151,16 @@ private:
     return most;
   }
 
-  /// Records the position of each request in `order`, for `block`.
+  /// Stores the position of each request within `order` in `turns`, for
+  /// `block`.
   void number(const Order &order) {
     for (size_t n = 0; n < order.size(); ++n)
       turns[order[n]] = n;
   }
 
-  /// Collects in `taken` the open ranges of offsets that buffer order[n] cannot
-  /// have because of the first `n` buffers of `order`, which have been placed.
+  /// Collects in `taken` the open ranges of offsets at which buffer order[n]
+  /// would overlap one of the first `n` buffers of `order`, which are placed
+  /// already.
   void block(const Order &order, size_t n, const Offsets &offsets) {
     taken.clear();
     unsigned next = order[n];
@@ -181,14 +183,14 @@ private:
   const std::vector<ArenaRequest> &requests;
   /// rows[i][j], for a request i with live ranges and any request j: the
   /// smallest offset of j relative to i if j is placed above i, and the
-  /// smallest offset of i relative to j if i is placed above j. Row i is empty
-  /// if request i has no live ranges.
+  /// smallest offset of i relative to j if i is placed above j. The vector
+  /// rows[i] is empty if request i has no live ranges.
   std::vector<
       std::vector<std::pair<std::optional<int64_t>, std::optional<int64_t>>>>
       rows;
-  /// For each request, the few others that are live at the same time.
+  /// For each request, the other requests that are live at the same time.
   std::vector<std::vector<unsigned>> neighbours;
-  /// The position of each request in the order.
+  /// The position of each request in the order given to number().
   std::vector<size_t> turns;
   std::vector<std::pair<int64_t, int64_t>> taken;
 };
@@ -197,7 +199,7 @@ private:
 
 std::pair<int64_t, int64_t>
 lowerBound(const std::vector<ArenaRequest> &requests) {
-  std::vector<std::pair<int64_t, int64_t>> changes; // step, bytes
+  std::vector<std::pair<int64_t, int64_t>> changes; // (2 * step, bytes)
   auto add = [&](int64_t first, int64_t last, int64_t bytes) {
     changes.push_back({2 * first, bytes});
     changes.push_back({2 * last + 1, -bytes});
@@ -272,8 +274,7 @@ ArenaPlan planArena(const std::vector<ArenaRequest> &requests,
     plan.bytes = least;
     plan.offsets = offsets;
   }
-  // The number of attempts is limited, which bounds the compile time of large
-  // models.
+  // The number of attempts is limited, so that large models still compile fast.
   std::mt19937 random(1);
   int64_t effort =
       20'000'000 / static_cast<int64_t>(requests.size() * requests.size());

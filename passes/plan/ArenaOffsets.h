@@ -26,8 +26,8 @@ struct ArenaRequest {
 
 struct ArenaPlan {
   std::vector<int64_t> offsets;
-  /// The size of the arena, and the largest number of bytes that are live in
-  /// one step.
+  /// The size of the arena (`bytes`), and the largest number of bytes that are
+  /// live in one step (`lowerBound`).
   int64_t bytes = 0, lowerBound = 0;
 };
 
@@ -41,8 +41,8 @@ lowerBound(const std::vector<ArenaRequest> &requests);
 /// Returns offsets, multiples of `alignment`, such that no two bytes live at
 /// the same step overlap. Tries first fit and least growth in several orders,
 /// then placement from both ends of an arena as small as the lower bound. Then
-/// it improves the best plan by moving single buffers within the order, until
-/// the lower bound or a fixed effort is reached. Deterministic.
+/// improves the best plan by moving single buffers within the order, until the
+/// lower bound or a fixed effort is reached. The result is deterministic.
 ArenaPlan planArena(const std::vector<ArenaRequest> &requests,
                     int64_t alignment = 64);
 

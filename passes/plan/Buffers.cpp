@@ -19,7 +19,8 @@ int64_t bytesOf(Type type) {
          kernel::elementBytes(storageType(shaped.getElementType()));
 }
 
-/// Returns the distance in bytes between neighbouring elements along each axis.
+/// Returns, for each axis of `tensor`, the distance in bytes between
+/// neighbouring elements.
 static SmallVector<int64_t> byteStrides(Value tensor) {
   ArrayRef<int64_t> shape = shapeOf(tensor);
   int64_t bytes = bytesPerElement(elementOf(tensor));
@@ -39,7 +40,7 @@ int64_t sliceOffset(Operation *op) {
 bool isContiguous(Operation *op) {
   auto slice = cast<SliceOp>(op);
   ArrayRef<int64_t> from = shapeOf(slice.getX()), to = shapeOf(slice);
-  bool whole = true; // whether all inner axes are read whole
+  bool whole = true; // whether all inner axes are read completely
   for (size_t i = to.size(); i-- > 0;) {
     if (to[i] > 1 && slice.getSteps()[i] != 1)
       return false;
@@ -123,9 +124,9 @@ static bool isOfStrings(Type type) {
   return shaped && isa<kernel::StringType>(shaped.getElementType());
 }
 
-/// Records the operands of an operation that makes strings from characters. A
-/// string holds the address of its characters, and moves and outputs pass it
-/// on, so the characters stay live to the end of the program.
+/// Records the character tensors from which `op` makes strings. A string holds
+/// the address of its characters, and operators that move strings pass the
+/// address on, so the characters stay live until the end of the program.
 void Buffers::keepCharacters(Operation *op) {
   for (Value operand : op->getOperands())
     if (auto shaped = dyn_cast<ShapedType>(operand.getType());
@@ -133,8 +134,8 @@ void Buffers::keepCharacters(Operation *op) {
       characters.push_back(operand);
 }
 
-/// Returns how many results of a step, from the first on, are in VTCM or, for a
-/// host kernel of a device program, in host memory.
+/// Returns the number of results of `op` (the first ones) that are in VTCM or,
+/// for a host kernel of a device program, in host memory.
 static size_t countInSecondMemory(Operation *op) {
   if (auto group = dyn_cast<GroupOp>(op))
     return group.getSecondMemory();
@@ -150,7 +151,7 @@ static size_t countInSecondMemory(Operation *op) {
              : 1;
 }
 
-/// Whether a step stores its result in the memory of its first operand.
+/// Whether `op` stores its result in the memory of its first operand.
 static bool isAppending(Operation *op) {
   if (auto launch = dyn_cast<kernel::LaunchOp>(op))
     return launch.getAppends();
@@ -219,8 +220,8 @@ void Buffers::readReturned(FunctionOpInterface main) {
     buffer.last = time;
     if (tensorType(operand.get()).getNumElements() == 0)
       continue;
-    // The input of an appended state shares its memory with the returned
-    // output.
+    // An output that appends to a state is in the memory of the corresponding
+    // input.
     assert((buffer.kind == Arena || buffer.kind == Input) &&
            "outputs were separated when groups were formed");
     buffer.isAppended = buffer.kind == Input;
@@ -231,8 +232,8 @@ void Buffers::readReturned(FunctionOpInterface main) {
 
 void Buffers::mergeInPlace() {
   for (auto [time, op] : llvm::enumerate(stepOps)) {
-    // Before scheduling, these strategies are known to store each element of
-    // the result after the last read of the operand's element.
+    // Kernels are not known yet, but these strategies store each element of a
+    // result only after the operand's element at the same index has been read.
     if (auto group = dyn_cast<GroupOp>(op)) {
       for (auto [input, argument] :
            llvm::zip(group.getInputs(), group.getBody().getArguments()))
@@ -247,8 +248,8 @@ void Buffers::mergeInPlace() {
           break;
       continue;
     }
-    // In a fork, another branch may still read the operand, so it is not
-    // overwritten.
+    // In a fork, an operand is not overwritten, since another branch may still
+    // read it.
     if (forks.contains(int64_t(time)))
       continue;
     if (auto launch = dyn_cast<kernel::LaunchOp>(op)) {
@@ -279,8 +280,8 @@ bool Buffers::mergeInPlace(int64_t time, Value result, Value operand) {
   return true;
 }
 
-/// Returns the number of bytes from the first to the last byte of `value`'s
-/// buffer that a step accesses.
+/// Returns the number of bytes from the first to the last byte of the buffer
+/// that a step accesses if it reads or writes `value`.
 static int64_t spanOf(Value value) {
   auto part = value.getDefiningOp<SliceOp>();
   if (!part || isContiguous(part))
@@ -295,7 +296,7 @@ static int64_t spanOf(Value value) {
 std::vector<ArenaRequest> Buffers::requests(int64_t alignment,
                                             std::vector<unsigned> *owners,
                                             bool inSecondMemory) const {
-  // For each buffer, the bytes that each step accesses, as begin, end and step.
+  // Maps each buffer to its accesses: [begin, end) in bytes, and the step.
   std::map<unsigned, std::vector<std::array<int64_t, 3>>> touched;
   auto touch = [&](Value value, int64_t time) {
     Place place = placeOf(value);
@@ -303,7 +304,7 @@ std::vector<ArenaRequest> Buffers::requests(int64_t alignment,
     auto users = value.getUsers();
     auto user = llvm::find_if(users, llvm::IsaPred<ConcatOp>);
     if (parts.contains(value) && user != users.end()) {
-      // The rows of a concatenated operand may not be contiguous in the result.
+      // The elements of an operand may not be contiguous in the concatenation.
       auto concat = cast<ConcatOp>(*user);
       span = bytesOf(concat.getType());
       int64_t outer = 1;
@@ -352,7 +353,7 @@ std::vector<ArenaRequest> Buffers::requests(int64_t alignment,
             range.last = std::max(range.last, forkAround(time).second);
           }
         if (range.first > range.last)
-          continue; // never touched
+          continue; // no step accesses these bytes
         if (!request.liveRanges.empty() &&
             request.liveRanges.back().end == range.begin &&
             request.liveRanges.back().first == range.first &&

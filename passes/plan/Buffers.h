@@ -4,8 +4,8 @@
 // constants and views, become parts of buffers. A reshape or slice shares the
 // bytes of its operand, and the operands of a concatenation are parts of its
 // result. A result takes over the bytes of an operand if the kernel allows it
-// and does the last read of the operand. Everything that the launches of a fork
-// use is live during the whole fork.
+// and no later step reads the operand. Buffers that the launches of a fork use
+// are live during the whole fork.
 
 #ifndef INGOT_PASSES_PLAN_BUFFERS_H
 #define INGOT_PASSES_PLAN_BUFFERS_H
@@ -26,10 +26,10 @@ bool isContiguous(mlir::Operation *slice);
 
 class Buffers {
 public:
-  /// Reads the operations of `main` in the order `order`, which contains all of
-  /// its body except the terminator, with definitions before uses; without
-  /// `order`, in the order of the body. With `inPlace`, results may take over
-  /// the bytes of operands.
+  /// Reads the operations of `main` in the order `order`, which must contain
+  /// all of them except the terminator, with definitions before uses. If
+  /// `order` is empty, reads them in program order. With `inPlace`, results may
+  /// take over the bytes of operands.
   explicit Buffers(mlir::FunctionOpInterface main,
                    llvm::ArrayRef<mlir::Operation *> order = {},
                    bool inPlace = true);
@@ -37,7 +37,7 @@ public:
   enum Kind { Arena, Input, Output, Constant };
   struct Buffer {
     Kind kind = Arena;
-    unsigned argument = 0; // of the planned main, for Input and Output
+    unsigned argument = 0; // number in the planned main (Input and Output)
     int64_t bytes = 0;
     int64_t first = 0, last = 0; // the live range in steps; inside a fork, all
                                  // of the fork
@@ -60,8 +60,9 @@ public:
       return buffer.isAppended && buffer.argument == arguments + number;
     });
   }
-  /// Returns a request for each buffer in the arena or, with `second_memory`, in near
-  /// memory (VTCM); `owners` gets the buffer of each request.
+  /// Returns a request for each buffer in the arena or, with `inSecondMemory`,
+  /// for each buffer in VTCM or host memory. Sets `owners`, unless it is null,
+  /// to the buffer of each request.
   std::vector<ArenaRequest> requests(int64_t alignment,
                                      std::vector<unsigned> *owners,
                                      bool inSecondMemory = false) const;
@@ -84,14 +85,15 @@ private:
   std::pair<int64_t, int64_t> forkAround(int64_t time) const;
   void mergeInPlace();
   bool mergeInPlace(int64_t time, mlir::Value result, mlir::Value operand);
-  /// Makes buffer `part` a part of buffer `whole`, at byte `shift` of it.
+  /// Makes buffer `part` a part of buffer `whole`, at the byte offset `shift`.
   void absorb(unsigned part, unsigned whole, int64_t shift);
 
   std::vector<Buffer> buffers;
   llvm::DenseMap<mlir::Value, Place> places;
-  /// Operands of concatenations: results are not computed in place in these.
+  /// Operands of concatenations. They are not computed in place of another
+  /// operand, since they are parts of the concatenation's buffer.
   llvm::DenseSet<mlir::Value> parts;
-  /// The buffers of characters to which strings point.
+  /// The tensors of characters whose addresses are in strings.
   llvm::SmallVector<mlir::Value> characters;
   std::vector<mlir::Operation *> stepOps;
   /// For each step in a fork, the first and last step of the fork.

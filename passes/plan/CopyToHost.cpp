@@ -10,10 +10,10 @@
 //                                  %b = copy %k
 //                                  %y = launch @wide(%b)
 //
-// A tensor is copied once, as a whole; views refer to the copy. Host kernels
-// read the results of other host kernels in place, and so do operations that
-// read sizes. Programs called by others (bodies of ifs and loops) copy their
-// arguments and results.
+// A tensor is copied once, as a whole; its views become views of the copy. Host
+// kernels and operations that read sizes use the results of other host kernels
+// without a copy. Programs that are called by other programs (bodies of ifs and
+// loops) copy their arguments and results.
 
 #include "dialects/graph/GraphDialect.h"
 #include "dialects/kernel/HostOps.h"
@@ -75,7 +75,7 @@ private:
   }
 
   OpBuilder builder;
-  /// Maps device tensors to their host copies.
+  /// Maps tensors in device memory to equal tensors in host memory.
   llvm::DenseMap<Value, Value> known;
 };
 

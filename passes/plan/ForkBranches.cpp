@@ -1,4 +1,5 @@
-// Runs launches that do not fill the device concurrently.
+// Marks launches for concurrent execution if each of them is too small to fill
+// the device.
 //
 // Consecutive launches become a fork if they can be divided into branches that
 // do not depend on each other:
@@ -12,9 +13,9 @@
 //
 // The program is divided into sequential launches and forks such that the
 // predicted time is minimal. A fork takes as long as its longest branch, but at
-// least the sum of the times of all launches if each had the whole device:
-// launches that fill the device gain nothing. Each branch after the first adds
-// a cost given by the target.
+// least as long as all of its launches one after the other if each had the
+// whole device. So a fork of launches that fill the device gains nothing. Each
+// branch after the first adds a cost given by the target.
 
 #include "dialects/graph/ElementsData.h"
 #include "dialects/graph/GraphDialect.h"
@@ -33,7 +34,7 @@ namespace ingot::plan {
 
 namespace {
 
-/// A launch, or a concatenation, which takes no time and depends on its
+/// A launch; or a concatenation, which takes no time and waits for its
 /// operands.
 struct Step {
   Operation *op;
@@ -42,7 +43,7 @@ struct Step {
   schedule::BranchTime time;
 };
 
-/// Branches of a fork; each is a list of step numbers.
+/// The branches of a fork; each branch is a list of indices of steps.
 using Fork = SmallVector<SmallVector<unsigned>>;
 
 class ForkSearch {
@@ -50,8 +51,7 @@ public:
   ForkSearch(std::vector<Step> steps, const Device &device)
       : steps(std::move(steps)), device(device) {}
 
-  /// Returns the forks of the fastest division of the program, in program
-  /// order.
+  /// Returns the forks that give the least predicted time, in program order.
   std::vector<Fork> run() const {
     struct Best {
       double seconds = 0;
@@ -90,13 +90,13 @@ public:
   }
 
 private:
-  /// The cost per launch in a fork, in seconds, since everything that a fork
-  /// uses stays live during all of it: if two forks gain the same, the shorter
-  /// one is better.
+  /// A cost in seconds for each launch in a fork. All buffers that a fork uses
+  /// stay live during all of it, so if two forks save the same time, the
+  /// shorter one is better.
   static constexpr double perLaunch = 5e-8;
 
-  /// Divides the steps [begin, end) into at most four independent branches of
-  /// similar duration.
+  /// Divides the steps [begin, end) into at most four branches that do not
+  /// depend on each other, with similar durations.
   Fork branchesOf(size_t begin, size_t end) const {
     std::vector<size_t> parent(end - begin);
     std::iota(parent.begin(), parent.end(), size_t(0));
@@ -118,7 +118,7 @@ private:
     SmallVector<schedule::BranchTime> times;
     for (auto &[root, part] : parts) {
       schedule::BranchTime time = timeOf(part);
-      // Steps that take no time form no branch of their own.
+      // Steps that take no time are added to another branch.
       constexpr size_t most = 4;
       if (fork.size() < most && (time.seconds > 0 || fork.empty())) {
         fork.push_back(std::move(part));

@@ -1,9 +1,9 @@
 // Forms worker groups (teams) of threads for consecutive short launches.
 //
 // A launch whose kernel is split over threads requests these threads from the
-// caller and waits for all of them at its end. The launches of a worker group
-// request threads once; between launches the threads wait for each other, which
-// takes half as long as to request and await them.
+// caller and waits for all of them when it ends. The launches of a worker group
+// request threads only once. Between launches, the threads wait for each other,
+// which takes half as long as a new request and wait.
 //
 //   kernel.launch @a(..)            kernel.launch @a(..) {team = 0}
 //   kernel.launch @small(..)   ->   kernel.launch @small(..) {team = 0}
@@ -11,20 +11,20 @@
 //
 // A worker group begins and ends with launches that are split over threads.
 // Launches in between that are too small to be split are executed by one of the
-// group's threads. Longer launches are not part of worker groups: the overhead
-// is negligible for them, and spinning threads would be wasted. The threads
-// synchronize through one 64-bit word (runtime_support/ingot_team.h), for which
-// 32-bit targets may lack atomics.
+// group's threads. Longer launches are not part of worker groups: for them, the
+// saved time is negligible, and the waiting threads would spin for too long.
+// The threads synchronize through one 64-bit word
+// (runtime_support/ingot_team.h), for which 32-bit targets may lack atomics.
 //
 // Scaling: each thread that executes a part of a launch modifies the word
-// twice, once to take its part and once to count it as done and take one of the
-// remaining parts; a thread without a part only reads the word. With 64 threads
-// and 64 parts the word moves between cores 128 times, which takes 6 to 13 us
-// at 50 to 100 ns each. A thread pool does the same for a separate launch: one
-// modification of the word that hands out parts, and one of the count of
-// unfinished parts. So by this estimate a large worker group costs as much as
-// separate launches, and gains nothing over them for a launch of a few
-// microseconds. It has been measured on two cores only.
+// twice: to take its first part, and to count a part as done and take one of
+// the remaining parts. A thread without a part only reads the word. With 64
+// threads and 64 parts, the word moves between cores 128 times, which takes 6
+// to 13 us at 50 to 100 ns each. A thread pool needs the same number of
+// modifications for a separate launch: it modifies a word that hands out parts,
+// and a count of unfinished parts. So by this estimate, a large worker group is
+// not faster than separate launches of a few microseconds. This has been
+// measured on two cores only.
 
 #include "dialects/kernel/KernelDialect.h"
 #include "dialects/kernel/KernelModule.h"

@@ -1,18 +1,18 @@
 // Reorders launches so that less memory is live at the same time.
 //
-// Branches of a network can run one after the other or interleaved. At the
-// point where most memory is live, the order of the model may not be the best
-// one:
+// Branches of a network can be executed one after the other or interleaved. At
+// the step where most memory is live, the order of the model may not be the
+// best one:
 //
 //   %a = launch @widen(%x)             %a = launch @widen(%x)
 //   %b = launch @widen(%x)             %c = launch @narrow(%a)
 //   %c = launch @narrow(%a)    ->      %b = launch @widen(%x)
 //   %d = launch @narrow(%b)            %d = launch @narrow(%b)
 //
-// A beam search from the first launch on keeps the partial orders with the
-// least peak memory so far; of those that have run the same launches, it keeps
-// one. The order changes only if the peak that the memory planner computes for
-// it is smaller.
+// A beam search, which begins at the first launch, keeps the partial orders
+// with the least peak memory so far. Among partial orders of the same set of
+// launches, it keeps one. The program is reordered only if the memory planner
+// computes a smaller peak for the new order.
 
 #include "dialects/graph/GraphDialect.h"
 #include "dialects/kernel/HostOps.h"
@@ -97,7 +97,7 @@ public:
     return most;
   }
 
-  /// Returns the cost of the order in which the program has its steps now.
+  /// Returns the cost of the present order of the steps.
   int64_t givenCost() const {
     State state = start();
     for (unsigned i = 0; i < nodes.size(); ++i)
@@ -165,13 +165,14 @@ private:
     return state;
   }
 
-  /// A node that runs next in a state; the cost and the live bytes afterwards.
+  /// The choice of `node` as the next step after the state `before`; the cost
+  /// and the live bytes after it.
   struct Step {
     const State *before;
     unsigned node;
     int64_t cost, alive;
   };
-  /// An arbitrary total order of sets of nodes.
+  /// An arbitrary total order of sets of nodes, for std::set.
   struct Fewer {
     bool operator()(const llvm::BitVector &a, const llvm::BitVector &b) const {
       return std::lexicographical_compare(
@@ -218,8 +219,8 @@ private:
 /// Programs with more steps than this keep their order.
 constexpr size_t mostSteps = 1000;
 
-/// Returns all operations of `main`, with the steps in the order `steps`; each
-/// view and constant precedes the first step that reads it.
+/// Returns all operations of `main` in a new order: the steps in the order
+/// `steps`, and each view and constant before the first step that reads it.
 std::vector<Operation *> withOthers(ArrayRef<Operation *> steps,
                                     FunctionOpInterface main) {
   std::vector<Operation *> all;
@@ -254,8 +255,8 @@ struct OrderLaunchesPass : impl::OrderLaunchesBase<OrderLaunchesPass> {
 
 private:
   void order(kernel::ProgramOp main) {
-    // The content of VTCM was chosen for the present order of launches.
-    // Programs with copies to the host are not reordered either, since the host
+    // Programs with data in VTCM keep their order, since the data were chosen
+    // for it. Programs with copies to the host keep it too, since the host
     // waits for these copies.
     if (llvm::any_of(main.getBody().getOps(), [](Operation &op) {
           auto launch = dyn_cast<kernel::LaunchOp>(op);

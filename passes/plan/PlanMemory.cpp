@@ -11,7 +11,7 @@
 //   kernel.launch @conv(%x, %w, %a)
 //
 // Called programs are planned before their callers: the arena of a called
-// program is a frame, one buffer of its caller that is live during the call.
+// program (its frame) is one buffer of the caller, live during the call.
 //
 // Sets the program's arena_bytes, arena_align, arena_lower_bound (the largest
 // number of bytes live at one launch) and arena_use (the bytes live at each
@@ -37,7 +37,8 @@ namespace ingot::plan {
 
 namespace {
 
-/// The constants of all programs of a module, without duplicates.
+/// The constants of all programs of a module. Constants with equal bytes share
+/// one global.
 struct Globals {
   llvm::DenseMap<Attribute, memref::GlobalOp> byValue;
   /// The same globals, found by the hash of their bytes (hashOfSample).
@@ -56,16 +57,16 @@ public:
   void run() { rewrite(place()); }
 
 private:
-  /// The sizes of arena and VTCM that become attributes of the program, and the
-  /// bytes of the arena that are live at each launch.
+  /// The sizes of arena and VTCM, and the bytes of the arena that are live at
+  /// each launch. They become attributes of the program.
   struct Arena {
     int64_t bytes, lowerBound;
     std::vector<int64_t> use;
     int64_t secondBytes;
   };
 
-  /// Plans the arena or, with `second_memory`, VTCM (for a GPU target: host memory), and
-  /// stores the offset of each buffer.
+  /// Plans the arena or, with `inSecondMemory`, VTCM (for a device program:
+  /// host memory), and stores the offset of each buffer.
   std::pair<std::vector<ArenaRequest>, ArenaPlan> place(bool inSecondMemory) {
     std::vector<unsigned> owners;
     std::vector<ArenaRequest> requests =
@@ -77,13 +78,13 @@ private:
   }
 
   Arena place() {
-    auto [requests, plan] = place(/*secondMemory=*/false);
+    auto [requests, plan] = place(/*inSecondMemory=*/false);
     std::vector<int64_t> use;
     for (auto [step, op] : llvm::enumerate(buffers.steps()))
       if (isa<kernel::LaunchOp>(op))
         use.push_back(aliveAt(requests, step));
     return {plan.bytes, plan.lowerBound, std::move(use),
-            place(/*secondMemory=*/true).second.bytes};
+            place(/*inSecondMemory=*/true).second.bytes};
   }
 
   void rewrite(const Arena &arena) {
@@ -214,8 +215,8 @@ private:
           operands, DenseI64ArrayAttr());
       planned.setForkAttr(launch.getForkAttr());
       planned.setBranchAttr(launch.getBranchAttr());
-      // `second_memory` marks a host kernel of a device program, all of whose buffers
-      // are in host memory.
+      // A host kernel of a device program is marked with `second_memory`: all
+      // of its buffers are in host memory.
       if (launch.getSecondMemory() &&
           llvm::all_of(operands, kernel::isInSecondMemory))
         planned.setSecondMemory(true);
@@ -224,8 +225,8 @@ private:
     main.erase();
   }
 
-  /// Creates an if or a loop again, with the buffers of its results as
-  /// operands.
+  /// Builds a copy of `op`, an if or a loop, that has the buffers of its
+  /// results as additional operands.
   static void runOnBuffers(OpBuilder &builder, Operation *op,
                            ArrayRef<Value> operands, ArrayRef<Value> results) {
     OperationState state(op->getLoc(), op->getName());
@@ -255,8 +256,8 @@ private:
     return tensor;
   }
 
-  /// Returns the last name in a location: for a launch, this is the ONNX node
-  /// whose result the kernel stores.
+  /// Returns the last name in `location`. For a launch, this is the name of the
+  /// ONNX node whose result the kernel stores.
   static StringRef lastNameIn(Location location) {
     StringRef last;
     location->walk([&](Location part) {
@@ -274,8 +275,9 @@ private:
     return (name.take_front(longest) + "_" + role).str();
   }
 
-  /// Returns the name of a buffer in the arena: the ONNX node whose result it
-  /// holds, followed by the kernel's name for that result if it is informative.
+  /// Returns the name of the arena buffer of `tensor`: the ONNX node that
+  /// computes it, followed by the kernel's name for the result if that name is
+  /// informative.
   std::string nameOfResult(Value tensor) const {
     Value root = rootOf(tensor);
     std::string name = lastNameIn(root.getLoc()).str();
@@ -290,9 +292,9 @@ private:
     return role.empty() || role == "y" ? name : withRole(name, role);
   }
 
-  /// Returns the name of a constant: its name in the model or, if the constant
-  /// was computed at compile time, the first node that uses it, followed by
-  /// the constant's role there.
+  /// Returns the name of a constant: its name in the model or, if it was
+  /// computed at compile time, the name of the first node that uses it. `role`,
+  /// the constant's name in the kernel, is appended if it is informative.
   std::string nameOfConstant(ConstantOp constant, StringRef role) const {
     std::string name;
     constant.getLoc()->walk([&](Location part) {
@@ -318,8 +320,9 @@ private:
     return result;
   }
 
-  /// Returns the global that holds a constant, viewed as `type`. `role` is the
-  /// name of the constant's argument in the kernel that reads it.
+  /// Returns the global that holds the constant `tensor`, viewed as `type` at
+  /// the byte `offset`. `role` is the name of the corresponding argument of the
+  /// kernel that reads it.
   Value global(OpBuilder &builder, Value tensor, Type type, int64_t offset,
                StringRef role) {
     Value root = rootOf(tensor);
@@ -351,8 +354,8 @@ private:
                      .getResult();
   }
 
-  /// Returns a global with the bytes of `value` and this element type, whatever
-  /// its shape; null if there is none.
+  /// Returns a global with the bytes of `value` and the element type
+  /// `elementType`, in any shape; null if there is none.
   memref::GlobalOp equalGlobal(ElementsAttr value, Type elementType) {
     if (!hasData(value))
       return {};
@@ -380,13 +383,14 @@ private:
   int64_t alignment;
   Buffers buffers;
   SymbolTable symbols;
-  /// Arena or VTCM offsets of all buffers that are not part of other buffers.
+  /// Maps the buffers that are not part of other buffers to offsets in the
+  /// arena or in VTCM.
   llvm::DenseMap<unsigned, int64_t> offsets;
   Globals &globals;
 };
 
-/// Adds the memory that an if or a loop needs besides its results as additional
-/// results: a second buffer per carried tensor, and the frame of the called
+/// Adds results to `op`, an if or a loop, for further memory that it needs: a
+/// second buffer for each tensor carried by a loop, and the frame of the called
 /// programs.
 static void addFurtherResults(Operation *op) {
   SmallVector<Type> types(op->getResultTypes());

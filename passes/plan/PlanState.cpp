@@ -1,14 +1,14 @@
 // Places the values that are kept from run to run.
 //
-// A state is a value that one run stores and the next run reads: an input and
-// an output argument with the same `kernel.state`, of which a program may have
-// one or both. Each state gets two slots in the state memory, and the byte at
-// `phase` tells which of the two holds the value: a run reads this slot, writes
-// the other one, and flips the byte when it is done. So a run that fails a
-// check halfway leaves the value unchanged. A single slot suffices if a program
-// reads the input for the last time before it begins to write the output. An
-// output that is appended to its input uses the same slot, and the byte does
-// not change.
+// A state is a value that one run stores and the next run reads. The input and
+// output arguments of a state have the same `kernel.state`; a program may have
+// the input, the output or both. Each state gets two slots in the state memory,
+// and the byte at `phase` tells which of the two holds the value. A run reads
+// this slot, writes the other one, and flips the byte when it is done. So a run
+// that ends early because a check fails leaves the value unchanged. A single
+// slot suffices if a program reads the input for the last time before it begins
+// to write the output. An output that is appended to its input uses the same
+// slot, and the byte does not change.
 //
 //   program @main(%x {kernel.state = "cache"}, %y {kernel.state = "cache", kernel.output})
 //     ->
@@ -40,7 +40,7 @@ struct State {
   bool hasOnePlace = true;
 };
 
-/// The first and last operation of a block that uses a buffer, directly or
+/// The first and last operation of a block that access `buffer`, directly or
 /// through views.
 struct Uses {
   Operation *first = nullptr, *last = nullptr;
@@ -74,8 +74,8 @@ bool isAppended(BlockArgument argument) {
   return has(argument, kernel::kAppendedAttr);
 }
 
-/// Whether a check may still end the run with an error after `write` has begun
-/// to write the output.
+/// Whether a check that follows `write`, the first operation that writes an
+/// output, may end the run with an error.
 bool mayBeRefusedBehind(Operation *write) {
   for (Operation *op = write; op; op = op->getNextNode()) {
     bool refuses =
@@ -91,8 +91,8 @@ bool mayBeRefusedBehind(Operation *write) {
   return false;
 }
 
-/// Returns the first launch of the fork that contains `op`; if none contains
-/// it, `op` itself.
+/// Returns the first launch of the fork that contains `op`; `op` itself if no
+/// fork contains it.
 Operation *beginOfFork(Operation *op) {
   auto launch = dyn_cast<kernel::LaunchOp>(op);
   if (!launch || !launch.getFork())

@@ -1,16 +1,17 @@
 // Prefetches weights before the launch that reads them.
 //
 // On targets with range prefetch, each launch is preceded by a prefetch of the
-// constants of the next launch (the first launch also by one of its own
-// constants), up to the part of the L2 cache that is reserved for weights: they
-// stay there while the input and the result of a layer pass through.
+// constants of the next launch. The first launch is also preceded by a prefetch
+// of its own constants. The number of bytes is limited to the part of the L2
+// cache that is reserved for weights: they stay there while the input and the
+// result of a layer pass through the cache.
 //
 //   kernel.launch @a(..)            kernel.prefetch %weights, 36864
 //   kernel.launch @b(%weights) ->   kernel.launch @a(..)
 //                                   kernel.launch @b(%weights)
 //
-// If the weights of a launch are larger, only their beginning is prefetched;
-// their kernels prefetch the rest, panel by panel.
+// If the weights of a launch exceed this limit, only their beginning is
+// prefetched here; their kernel prefetches the rest, panel by panel.
 
 #include "dialects/kernel/KernelDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -25,14 +26,14 @@ namespace ingot::plan {
 
 namespace {
 
-/// Constants of fewer bytes are not prefetched: they arrive while the kernel
+/// Smaller constants are not prefetched: they are loaded while the kernel
 /// starts.
 constexpr int64_t leastBytes = 4096;
 /// A constant is assumed to be cached if one of this many previous launches has
 /// read it.
 constexpr size_t recentLaunches = 4;
 
-/// Returns the constants of at least `leastBytes` bytes that a launch reads.
+/// Returns the constants of at least `leastBytes` bytes that `launch` reads.
 SmallVector<memref::GetGlobalOp> constantsOf(kernel::LaunchOp launch) {
   SmallVector<memref::GetGlobalOp> constants;
   for (Value operand : launch.getOperands()) {

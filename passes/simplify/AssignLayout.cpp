@@ -14,9 +14,9 @@
 // - A transpose that moves only axes of size 1 becomes a reshape.
 // - A transpose that permutes only rows of the left operand of a matmul moves
 //   to the rows of its result.
-// - A norm over a whole flattened image does not depend on the order of
-//   elements within a row, except for the rounding of its sums: the transpose
-//   moves below it.
+// - A normalization of all elements of an image does not depend on their order,
+//   except for the rounding of sums. So a transpose within the image moves after
+//   the normalization.
 
 #include "dialects/graph/GraphDialect.h"
 #include "dialects/graph/ops/Movement.h"
@@ -32,8 +32,8 @@ namespace ingot::simplify {
 
 namespace {
 
-/// Whether `v` is a constant, or a transposed or reshaped constant, which
-/// FoldConstants evaluates.
+/// Whether `v` is a constant, or computed from a constant by transposes and
+/// reshapes, which FoldConstants evaluates.
 bool isWeight(Value v) {
   return isa_and_nonnull<ConstantOp>(Moves::behind(v).from.getDefiningOp());
 }
@@ -45,8 +45,8 @@ bool isIdentity(ArrayRef<int64_t> perm) {
   return true;
 }
 
-/// Returns transpose(v, perm); if `v` is itself a transpose, the two are
-/// merged.
+/// Returns transpose(v, perm). If `v` is computed by a transpose, the result is
+/// a single transpose.
 Value transposed(OpBuilder &builder, Value v, ArrayRef<int64_t> perm) {
   SmallVector<int64_t> all(perm);
   if (auto inner = v.getDefiningOp<TransposeOp>()) {
@@ -84,9 +84,9 @@ public:
   }
 
 private:
-  /// Whether `op` is a concatenation whose result is returned. Its inputs can
-  /// be transposed while they are copied into the result, and a transpose moved
-  /// below it could not cancel with a later one.
+  /// Whether `op` is a concatenation whose result is only returned. Transposes
+  /// of its inputs are part of the copies into the result. If they moved after
+  /// the concatenation, they could not cancel with a later transpose.
   static bool isReturned(Operation *op) {
     return isa<ConcatOp>(op) &&
            llvm::all_of(op->getUsers(), [](Operation *user) {
@@ -267,8 +267,8 @@ private:
     return true;
   }
 
-  /// If `op` is elementwise, reshapes its operands of lower rank to `rank` axes
-  /// by leading axes of size 1.
+  /// If `op` is elementwise, reshapes its operands of lower rank to `rank`
+  /// axes, by adding leading axes of size 1.
   static void alignRanks(OpBuilder &builder, Operation *op, size_t rank) {
     if (!isa<ElementwiseOpInterface>(op))
       return;
@@ -296,8 +296,9 @@ private:
                       flat = shapeOf(flatten);
     if (perm.empty() || perm[0] != 0 || flat.size() != 2 || flat[0] != x[0])
       return false;
-    // If the first axis has size 0, the other axes may have any sizes, also
-    // dynamic ones, whose product need not match the rows of the weights.
+    // The sizes must be checked: if the first axis has size 0, the product of
+    // the other axes need not match the rows of the weights, and may be
+    // dynamic.
     if (!llvm::all_of(llvm::drop_begin(dimsOf(transpose.getX())),
                       [](const Dim &size) { return size.known(); }) ||
         graph::product(x.drop_front()) != flat[1])
@@ -324,8 +325,8 @@ private:
     return true;
   }
 
-  /// Whether all results computed from `value` by elementwise operators,
-  /// reshapes and slices end in transposes.
+  /// Whether all chains of elementwise operators, reshapes and slices that read
+  /// `value` end in transposes.
   static bool isTransposed(Value value) {
     SetVector<Value> made;
     made.insert(value);
@@ -341,8 +342,9 @@ private:
   /// Rewrites matmul(reshape(transpose(x)), w) as
   /// reshape(transpose(matmul(reshape(x), w))) if the transpose permutes only
   /// rows of the product: for example [sequence, batch] to [batch, sequence] in
-  /// attention. Not if the result has more columns than x (the transpose would
-  /// move more elements), unless the moved transpose cancels with another one.
+  /// attention. If the result has more columns than x, the moved transpose
+  /// would move more elements; then this is done only if it cancels with
+  /// another transpose.
   static bool sinkRows(MatMulOp product) {
     auto flatten = product.getA().getDefiningOp<ReshapeOp>();
     auto transpose = (flatten ? flatten.getX() : product.getA())

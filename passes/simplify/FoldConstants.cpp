@@ -1,13 +1,13 @@
 // Evaluates, at compile time, the values that depend on constants only.
 //
-// Finds the values that are computed from constants only and used by an
+// Finds the values that are computed from constants only and are used by an
 // operator that also has other operands, and replaces these values by
 // constants. They are evaluated by the very code that would be generated for
 // them (see Evaluate.h). Results that are much larger than their operands are
-// left to run time. The data of constants that are no longer used is freed
-// during evaluation, so that the weights are in memory only once. (Bodies of If
-// and Loop may use the same constants as other functions, so the pass runs on
-// the module.)
+// not evaluated, but computed at run time. The data of constants that are no
+// longer used is freed during evaluation, so that the weights are in memory
+// only once. Bodies of If and Loop may use the same constants as other
+// functions, so the pass runs on the module.
 
 #include "dialects/graph/GraphDialect.h"
 #include "passes/evaluate/Evaluate.h"
@@ -73,8 +73,8 @@ private:
           }))
         keep(op);
     });
-    // Evaluating a reshape of a constant gives a constant with the same
-    // resource.
+    // The value of a reshaped constant is a constant with the same resource, so
+    // this resource is kept.
     for (Value value : frontier) {
       while (auto reshape = value.getDefiningOp<ReshapeOp>())
         value = reshape.getX();

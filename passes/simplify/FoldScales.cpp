@@ -1,21 +1,25 @@
-// Folds factors and terms per channel into weights and biases.
+// Folds constant factors and addends per channel into weights and biases.
 //
 //   mul(conv(x, w, b), s)  ->  conv(x, w * s, b * s)
 //   add(conv(x, w, b), t)  ->  conv(x, w, b + t)
 //
-// for constant s and t with one element per output channel, or one in total.
-// This removes a batch normalization after a convolution. Factors are folded
-// into matmuls as well; terms stay in the epilogue of the matmul. A term of an
-// int8 convolution becomes its bias if all its elements are integers:
+// This applies to constants s and t with one element per output channel, or one
+// in total. It removes a batch normalization after a convolution. Factors are
+// folded into matmuls as well; addends stay in the epilogue of the matmul. An
+// addend of an int8 convolution becomes its bias if all its elements are
+// integers:
 //
 //   add(cast(conv(x, w) : si32, f32), t)  ->  cast(conv(x, w, t) : si32, f32)
+//
+// Scalar factors of the operands of a matmul are merged into one factor after
+// it:
 //
 //   matmul(mul(a, 0.25), transpose(mul(b, 0.5)))  ->
 //     mul(matmul(a, transpose(b)), 0.125)
 //
-// for scalars: one multiplication in the epilogue instead of one per operand. x
-// + 0.0 becomes x, and a division by a scalar becomes a multiplication. These
-// rewrites change roundings or the sign of a zero, so --strict omits this pass.
+// Moreover, x + 0.0 becomes x, and a division by a scalar becomes a
+// multiplication. These rewrites change roundings or the sign of a zero, so
+// --strict omits this pass.
 
 #include "dialects/graph/GraphDialect.h"
 #include "dialects/graph/ops/Movement.h"
@@ -34,9 +38,9 @@ namespace ingot::simplify {
 
 namespace {
 
-/// Splits the operands of the commutative `op` into the result of a conv or
-/// matmul without other users and a constant. Returns the conv or matmul and
-/// the constant; nulls if `op` has no such operands.
+/// Returns the operands of the commutative `op` if one is the result of a conv
+/// or matmul without other users and the other one is a constant: first the
+/// conv or matmul, then the constant. Returns nulls for other operands.
 template <typename OpT> std::pair<Operation *, Value> splitOperands(OpT op) {
   for (unsigned i : {0u, 1u}) {
     Operation *producer = op->getOperand(i).getDefiningOp();
@@ -121,8 +125,9 @@ LogicalResult foldWholeTerm(AddOp op, PatternRewriter &rewriter) {
   return failure();
 }
 
-/// Moves scalar factors of the operands of a matmul after the matmul, also
-/// through transposes and reshapes, if no operand is a constant.
+/// Moves scalar factors of the operands of a matmul after the matmul, even if
+/// transposes or reshapes are in between. Does so only if no operand of the
+/// matmul is a constant.
 LogicalResult hoistFactor(MatMulOp op, PatternRewriter &rewriter) {
   if (!isa<Float32Type, Float64Type>(elementOf(op.getResult())) ||
       llvm::any_of(op->getOperands(), [](Value v) {

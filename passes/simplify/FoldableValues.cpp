@@ -43,8 +43,8 @@ FoldableValues findFoldableValues(Block &body) {
 
 static unsigned bitsOf(Value v) { return elementOf(v).getIntOrFloatBitWidth(); }
 
-/// Whether `v` has an element type of quantized weights: an integer of 2 to 16
-/// bits, or a float of at most 8 bits.
+/// Whether the element type of `v` is a type of quantized weights: an integer
+/// of 2 to 16 bits, or a float of at most 8 bits.
 static bool isQuantized(Value v) {
   unsigned bits = bitsOf(v);
   return bits > 1 && bits <= (isa<IntegerType>(elementOf(v)) ? 16 : 8);

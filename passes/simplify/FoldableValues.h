@@ -9,31 +9,32 @@
 namespace ingot::simplify {
 
 struct FoldableValues {
-  /// Constants, and the operators whose operands are all results of operations
-  /// in this set, in program order.
+  /// Constants, and the operators all of whose operands are results of other
+  /// operations in this set, in program order.
   llvm::SetVector<mlir::Operation *> operations;
-  /// The results of operators in `operations` that other operators use:
+  /// The results of `operations` that operators outside of this set use.
   /// FoldConstants replaces these values by constants.
   llvm::SmallVector<mlir::Value> frontier;
 };
 
-/// Finds the operations of `body` that can be computed at compile time. Results
-/// that are much larger than their operands are left to run time.
+/// Finds the operations of `body` that can be computed at compile time.
+/// Excludes operations whose results are much larger than their operands; they
+/// are computed at run time.
 FoldableValues findFoldableValues(mlir::Block &body);
 
 /// Weights that have a narrow type in the model and a wider one in the
 /// generated code.
 struct WidenedWeights {
-  int64_t bytes = 0;       ///< bytes of the weights in the model
-  int64_t storedBytes = 0; ///< bytes of the weights in the code
+  int64_t bytes = 0;       ///< bytes in the model
+  int64_t storedBytes = 0; ///< bytes in the generated code
   /// The element types that the weights have in the generated code.
   llvm::SmallSetVector<mlir::Type, 2> storedTypes;
 };
 
-/// Finds the constants of the imported graph `body` that the generated code
-/// contains only as a wider value computed from them, for example as the
-/// dequantized weights. The constants are integers of at most 16 bits or floats
-/// of at most 8.
+/// Finds the constants of the imported graph `body` of which the generated code
+/// contains only a wider value computed from them, for example dequantized
+/// weights. The constants are integers of at most 16 bits or floats of at most
+/// 8 bits.
 WidenedWeights findWidenedWeights(mlir::Block &body);
 
 } // namespace ingot::simplify

@@ -8,10 +8,10 @@
 //                                           %y = add %d, gather(%c)
 //
 // Feature pyramid networks enlarge a feature map by nearest neighbours and
-// concatenate it with the next finer one. After this pass each result is
-// computed once per source pixel, nothing is concatenated, and the enlarged map
-// is never stored. The sums are added in another order, so --strict omits this
-// pass.
+// concatenate it with the next finer one. After this pass, the convolution is
+// computed once per pixel before the enlargement, nothing is concatenated, and
+// the enlarged map is never stored. The sums are added in another order, so
+// --strict omits this pass.
 
 #include "dialects/graph/GraphDialect.h"
 #include "dialects/graph/ops/Movement.h"
@@ -27,8 +27,8 @@ namespace ingot::simplify {
 
 namespace {
 
-/// Whether `conv` is a convolution of floats with constant weights whose result
-/// at a position depends on the same position of the input only.
+/// Whether `conv` is a convolution of floats with constant weights and a window
+/// of one position, without padding and strides.
 bool isPointwise(ConvOp conv) {
   auto isNumber = [](int64_t number) {
     return [number](int64_t x) { return x == number; };
@@ -42,8 +42,9 @@ bool isPointwise(ConvOp conv) {
              ArrayRef(dimsOf(conv.getResult())).drop_back();
 }
 
-/// Returns the chain of gathers that computes `v` by repeating spatial
-/// positions, the last gather first; empty if `v` is not computed in this way.
+/// Returns the gathers that compute `v` from a smaller tensor by repeating
+/// spatial positions, the last gather first; empty if `v` is not computed in
+/// this way.
 SmallVector<GatherOp> repetitionsBehind(Value v) {
   SmallVector<GatherOp> path;
   Value from = v;
@@ -64,8 +65,8 @@ SmallVector<GatherOp> repetitionsBehind(Value v) {
   return path;
 }
 
-/// Builds the convolution of `x` with the weights of `conv` for the input
-/// channels from `first` on.
+/// Builds the convolution of `x` with the weights of `conv` for input channels
+/// [first, first + number of channels of `x`).
 Value convolve(OpBuilder &builder, ConvOp conv, Value x, int64_t first,
                Value bias) {
   ArrayRef<int64_t> w = shapeOf(conv.getW());
@@ -93,8 +94,8 @@ Value repeat(OpBuilder &builder, Value v, ArrayRef<GatherOp> path) {
 }
 
 LogicalResult hoist(ConvOp conv, PatternRewriter &rewriter) {
-  // If the repeated input has few channels, the additional addition per result
-  // costs more than the MACs that are saved.
+  // If the repeated input has few channels, the additional addition per element
+  // of the result costs more than the saved MACs.
   constexpr int64_t fewChannels = 8;
   Value x = conv.getX();
   if (!isPointwise(conv) || !x.hasOneUse())

@@ -9,25 +9,25 @@
 //
 //   quantize(max_pool(dequantize(x, s, z)), s, z)  ->  max_pool(x)
 //
-// Matmuls, sums and means are rewritten in the same way. The operands of the
-// sums are then integers: up to 2^24 such sums are exact in f32, in any order,
-// and the scales are reduced to one multiplication before the rounding. Kernels
-// for integers compute the same, so the results are equal, ties included. With
+// Matmuls, sums and means are rewritten in the same way. The summands are then
+// integers, whose sums are exact in f32 up to 2^24, in any order, and one
+// multiplication before the rounding applies all scales. Kernels for integers
+// compute the same numbers, so the results are equal, even for ties. With
 // scales inside the sum, rounding errors would move values near a tie to the
 // next quantization step, and such errors grow from layer to layer.
 //
 // The scale is written as a dequantize of a float, not as a mul, so that
-// FoldScales leaves it where it is. With --strict only contractions are
-// rewritten, and the bias is added after the scale. Then each tensor of the
-// model is rounded as ONNX defines. ONNX does not define the rounding of the
-// sums inside a contraction; exact sums are closest to any order of summation.
+// FoldScales does not move it. With --strict only contractions are rewritten,
+// and the bias is added after the scale. Then each tensor of the model is
+// rounded as ONNX defines. ONNX does not define the rounding of the sums inside
+// a contraction; exact sums differ least from any order of summation.
 //
 // 8-bit floats are multiplied in the same way if the target has dot products
 // for them, but not with --strict: their products are exact in f32, their sums
 // are not.
 //
-// Handles constant positive scales: one for the tensor, for weights also one
-// per output channel. Other operators stay as they are.
+// The pass handles constant positive scales: one for the tensor, or for weights
+// also one per output channel. Operators with other scales are unchanged.
 
 #include "dialects/graph/ElementsData.h"
 #include "dialects/graph/GraphDialect.h"
@@ -50,9 +50,9 @@ namespace {
 
 using Scales = SmallVector<float>;
 
-/// Returns the elements of a constant f32 tensor, seen through reshapes, if all
-/// are in a range in which the product and the quotient of two of them are
-/// normal numbers.
+/// Returns the elements of a constant f32 tensor, which reshapes may follow.
+/// Returns nothing for other values, or if an element is outside of a range in
+/// which the product and the quotient of two numbers are normal numbers.
 std::optional<Scales> constantScales(Value v) {
   while (auto reshape = v.getDefiningOp<ReshapeOp>())
     v = reshape.getX();
@@ -78,12 +78,12 @@ bool isNarrowInteger(Type type) {
   return isa<IntegerType>(type) && type.getIntOrFloatBitWidth() <= 16;
 }
 
-/// A dequantized tensor, seen through transposes; with a single scale also
-/// through reshapes.
+/// A dequantized tensor, which transposes may follow; if it has a single scale,
+/// reshapes too.
 struct Dequantized {
   DequantizeOp op;
   Moves moves;   // Transposes and reshapes of the result of `op`.
-  Scales scales; // One per tensor or per index of `axis`.
+  Scales scales; // One, or one per index of `axis`.
   int64_t axis = -1;
 
   static std::optional<Dequantized> match(Value v, bool mayBeFloats = false) {
@@ -142,8 +142,8 @@ public:
         hoistSum(op);
     }
     eraseDead();
-    // Users that still read a dequantized tensor read its integers times the
-    // scale instead, so that only the integers are stored.
+    // Other users of the dequantized tensor read these integers times the
+    // scale, so that only the integers are stored.
     for (auto [dequantize, integers] : integersOf) {
       OpBuilder builder(dequantize);
       builder.setInsertionPointAfter(dequantize);
@@ -169,8 +169,8 @@ private:
         builder, loc, cast<ElementsAttr>(DenseElementsAttr::get(type, values)));
   }
 
-  /// Returns the scales as a tensor that broadcasts along the last of `rank`
-  /// axes.
+  /// Returns a constant with the scales: a scalar if there is one scale,
+  /// otherwise a tensor of rank `rank` with the scales along its last axis.
   static Value lastAxis(OpBuilder &builder, Location loc,
                         ArrayRef<float> scales, int64_t rank) {
     SmallVector<int64_t> shape;
@@ -181,7 +181,8 @@ private:
     return constant(builder, loc, shape, scales);
   }
 
-  /// Returns the value that `from` was matched on, dequantized with scale 1.
+  /// Returns the value that `from` matched, but dequantized with scale 1, so
+  /// that its elements are integers.
   Value integers(const Dequantized &from) {
     DequantizeOp op = from.op;
     Value &unit = integersOf[op];
@@ -207,8 +208,8 @@ private:
     values.replaceAllUsesExcept(scaled->getResult(0), scaled);
   }
 
-  /// Returns the operand that is the quantized bias added to a matmul; empty if
-  /// there is none.
+  /// Returns the operand of an addition that is the quantized bias of a matmul;
+  /// an empty range if there is none.
   static MutableOperandRange matrixBias(MatMulOp product) {
     Value y = product.getResult();
     auto add = y.hasOneUse() ? dyn_cast<AddOp>(*y.user_begin()) : AddOp();
@@ -223,8 +224,8 @@ private:
     return {add, other, 1};
   }
 
-  /// Whether both operands are integers, or both 8-bit floats with a constant
-  /// `w`.
+  /// Whether both operands of a contraction are integers, or both are 8-bit
+  /// floats and `w` is constant.
   static bool isAlike(const Dequantized &x, const Dequantized &w) {
     DequantizeOp left = x.op, right = w.op;
     bool areFloats = isFloat8(elementOf(left.getX()));
@@ -238,7 +239,8 @@ private:
   }
 
   /// Moves the scales of the two operands of the contraction `op` after it.
-  /// `bias`, if not empty, is the operand that is added to its result.
+  /// `bias` is the operand that is added to its result; an empty range if there
+  /// is none.
   void hoistProduct(Operation *op, const MutableOperandRange &bias) {
     std::optional<Dequantized> x = Dequantized::match(op->getOperand(0),
                                                       multipliesFloats),
@@ -276,8 +278,8 @@ private:
     scaleAfter(y, scales);
   }
 
-  /// Adds the bias of `op` after the scales instead of before them: op * scales
-  /// + bias.
+  /// Adds the bias of `op` after its result has been multiplied by the scales:
+  /// op * scales + bias.
   static void scaleAndAdd(Operation *op, MutableOperandRange bias,
                           ArrayRef<float> scales) {
     Value added = bias.begin()->get(), y = op->getResult(0);
@@ -309,8 +311,9 @@ private:
             ->getResult(0));
   }
 
-  /// If `op` quantizes dequantized integers with their own scale and zero
-  /// point, returns these integers, which rounding restores; else null.
+  /// Returns the integers that `op` quantizes again after they were dequantized
+  /// with the same scale and zero point, so that rounding restores them.
+  /// Returns null if `op` quantizes anything else.
   static Value thereAndBack(QuantizeOp op) {
     std::optional<Dequantized> from = Dequantized::match(op.getX());
     if (!from || from->axis >= 0 ||
@@ -326,8 +329,8 @@ private:
                : Value();
   }
 
-  /// Moves the scale of the operand of a sum or mean after the reduction; the
-  /// element count of a mean is folded into the scale.
+  /// Moves the scale of the operand of a sum or mean after the reduction. A
+  /// division by the number of elements (mean) becomes part of the scale.
   void hoistSum(Operation *op) {
     std::optional<Dequantized> x = Dequantized::match(op->getOperand(0));
     if (!x || x->axis >= 0 || !elementOf(op->getResult(0)).isF32())
@@ -336,7 +339,7 @@ private:
     float count = 1;
     for (int64_t axis : reduction.getAxes()) {
       Dim size = dimsOf(op->getOperand(0))[axis];
-      // A dynamic element count cannot be part of a constant scale.
+      // A dynamic number of elements cannot become part of a constant scale.
       if (isa<ReduceMeanOp>(op) && !size.known())
         return;
       count *= size.most();
@@ -349,9 +352,10 @@ private:
     scaleAfter(sum.getResult(), scale);
   }
 
-  /// Merges the scale of `op` into the scales and constants from which its
-  /// operand is computed, if the operand is computed from sums and all
-  /// operators between commute with positive factors.
+  /// Divides the operand of `op` by the scale of `op`, by changing the scales
+  /// and constants from which the operand is computed; the scale of `op`
+  /// becomes 1. Does so only if the operand depends on sums, and positive
+  /// factors commute with all operators in between.
   static void mergeScales(QuantizeOp op) {
     std::optional<Scales> to = constantScales(op.getScale());
     if (!to || to->size() != 1 || !scalesSums(op.getX()))
@@ -362,9 +366,10 @@ private:
         1, constant(builder, op.getLoc(), shapeOf(op.getScale()), {1.0f}));
   }
 
-  /// Whether a positive factor of `v` can be folded into the constants and
-  /// scales from which `v` is computed, and one of these scales belongs to a
-  /// sum. If `v` is computed from int8 tensors only, nothing is gained.
+  /// Whether `v` can be multiplied by a positive factor by changing the
+  /// constants and scales from which it is computed, and one of these scales is
+  /// the scale of a sum. For values computed only from int8 tensors, this would
+  /// save nothing.
   static bool scalesSums(Value v) {
     Seen seen;
     return takesFactor(v, seen) && seen.hasSum;
@@ -373,9 +378,8 @@ private:
   /// The state of the search of takesFactor through the operands of a value.
   struct Seen {
     bool hasSum = false;
-    /// The number of values visited. Models have a few between two
-    /// quantizations; a limit on the number bounds the search for unusual
-    /// models.
+    /// The number of values visited. Models have a few values between two
+    /// quantizations; a limit bounds the search in unusual models.
     unsigned values = 0;
   };
 
@@ -420,8 +424,8 @@ private:
     return false;
   }
 
-  /// Returns `v` / `by` for a `v` for which takesFactor is true: changes the
-  /// operators and constants from which `v` is computed, in place.
+  /// Returns `v` / `by` for a `v` for which takesFactor is true. Changes the
+  /// operators and constants from which `v` is computed in place.
   static Value divided(Value v, float by) {
     Operation *op = v.getDefiningOp();
     OpBuilder builder(op);

@@ -3,12 +3,12 @@
 //   add(conv(x, w, b), conv(x, v, c))        ->  conv(x, w + v, b + c)
 //   add(conv(x, w, b), add(mul(x, s), t))    ->  conv(x, w + diagonal(s), b + t)
 //
-// for constant weights, if the kernel window of one convolution lies inside
-// that of the other, and for s and t with one element per channel, or one in
-// total; `x` itself counts as x * 1. Networks that are trained with several
-// branches per layer and exported without merging them have such sums (RepVGG,
-// MobileOne): the merged convolution costs as much as the largest branch.
-// Roundings change, so --strict omits this pass.
+// The weights must be constant. The kernel window of one convolution must lie
+// inside the window of the other. s and t have one element per channel, or one
+// in total; `x` itself counts as x * 1. Such sums are in networks that were
+// trained with several branches per layer and exported without merging them
+// (RepVGG, MobileOne). The merged convolution costs as much as the largest
+// branch. Roundings change, so --strict omits this pass.
 
 #include "dialects/graph/GraphDialect.h"
 #include "dialects/graph/ops/Movement.h"
@@ -28,8 +28,8 @@ namespace {
 
 bool isConstant(Value v) { return v.getDefiningOp<ConstantOp>() != nullptr; }
 
-/// Whether `conv` is a convolution of floats with constant weights and bias and
-/// a single use.
+/// Whether `conv` is a convolution of floats with constant weights and bias
+/// whose result is used once.
 bool isJoinable(ConvOp conv) {
   return conv && conv->hasOneUse() && isConstant(conv.getW()) &&
          (!conv.getBias() || isConstant(conv.getBias())) &&
@@ -38,9 +38,9 @@ bool isJoinable(ConvOp conv) {
          elementOf(conv.getX()) == elementOf(conv.getResult());
 }
 
-/// Returns, per spatial axis, where the window of `inner` begins inside the
-/// window of `outer`; nothing if it is not inside, or if strides or groups
-/// differ.
+/// Returns, for each spatial axis, the position within the window of `outer` at
+/// which the window of `inner` begins. Returns nothing if it does not lie
+/// inside, or if strides or groups differ.
 std::optional<SmallVector<int64_t>> placeIn(ConvOp outer, ConvOp inner) {
   if (outer.getX() != inner.getX() || outer.getGroups() != inner.getGroups() ||
       outer.getStrides() != inner.getStrides())
@@ -60,8 +60,8 @@ std::optional<SmallVector<int64_t>> placeIn(ConvOp outer, ConvOp inner) {
 }
 
 /// Returns the weights of a 1x1 convolution that multiplies each channel by its
-/// element of `scales`, in the layout of the weights of `conv`: [1..., channels
-/// / groups, channels].
+/// element of `scales`, in the layout of the weights of `conv`: [1, ...,
+/// channels / groups, channels].
 Value diagonal(OpBuilder &builder, ConvOp conv, Value scales) {
   Location loc = scales.getLoc();
   ArrayRef<int64_t> w = shapeOf(conv.getW()).take_back(2);
@@ -143,8 +143,8 @@ private:
     }
   }
 
-  /// Merges as many other terms as possible into the convolution of `term`;
-  /// returns whether there were any.
+  /// Merges as many other terms as possible into the convolution of `term`.
+  /// Returns whether any was merged.
   bool joinInto(Term &term) {
     ConvOp conv = term.conv;
     Value weights = conv.getW(), bias = conv.getBias();
@@ -186,15 +186,15 @@ private:
                 : more;
   }
 
-  /// Returns the weights of `inner` padded with zeros to the kernel window of
-  /// `outer`, or null if the window of `inner` does not lie inside.
+  /// Returns the weights of `inner`, padded with zeros to the kernel window of
+  /// `outer`; null if the window of `inner` does not lie inside.
   Value weightsIn(ConvOp outer, ConvOp inner) {
     std::optional<SmallVector<int64_t>> place = placeIn(outer, inner);
     return place ? inWindow(outer, inner.getW(), *place) : Value();
   }
 
-  /// Returns the weights that make `conv` add the scaled input (`term`) to its
-  /// results, or null if `term` is not the input of `conv` times a constant.
+  /// Returns weights that make `conv` add its input times a constant, `term`,
+  /// to its result; null if `term` is not the input of `conv` times a constant.
   Value weightsOfScale(ConvOp conv, const Term &term) {
     if (term.scaled != conv.getX() || term.scaled.getType() != type ||
         !llvm::all_of(conv.getStrides(), [](int64_t s) { return s == 1; }))
@@ -218,9 +218,9 @@ private:
   }
 
   /// Returns `weights` surrounded by zeros, so that they fill the kernel window
-  /// of `outer` and begin at `place` in it. The zeros are concatenated, not
-  /// padded, since FoldConstants does not fold an operator whose result is much
-  /// larger than its operands.
+  /// of `outer`; they begin at the position `place` of the window. The zeros
+  /// are concatenated instead of padded, since FoldConstants does not fold an
+  /// operator whose result is much larger than its operands, such as a pad.
   Value inWindow(ConvOp outer, Value weights, ArrayRef<int64_t> place) {
     Location loc = weights.getLoc();
     for (size_t axis = 0; axis < place.size(); ++axis) {
@@ -245,8 +245,8 @@ private:
     return weights;
   }
 
-  /// Replaces the sum by a sum of the terms that are left. Terms with the shape
-  /// of the result come first, so that all partial sums have this shape.
+  /// Replaces the sum by a sum of the remaining terms. Terms with the shape of
+  /// the result come first, so that all partial sums have this shape.
   void rebuild() {
     locations.push_back(root.getLoc());
     Location loc = rewriter.getFusedLoc(locations);
@@ -267,7 +267,8 @@ private:
 };
 
 LogicalResult joinTerms(AddOp op, PatternRewriter &rewriter) {
-  // Only the last addition of a chain is rewritten, since it sees all terms.
+  // Only the last addition of a chain is rewritten, since its Sum contains the
+  // terms of all additions.
   if (op->hasOneUse()) {
     auto next = dyn_cast<AddOp>(*op->getUsers().begin());
     if (next && next.getType() == op.getType())

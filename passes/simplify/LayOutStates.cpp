@@ -9,12 +9,12 @@
 //     %all = append %past, transpose(%new), n    reads of transpose(%all)
 //     return %all
 //
-// A state (a tensor kept from run to run, such as a key-value cache) that grows
-// along one axis gets this axis first: then its memory has no gaps and nothing
-// moves when it grows. A concatenation with it, or a scatter into it, then
-// stores the new rows only, if nothing else reads the state. All entry points
-// agree on the layout of a state, since it is derived from the sizes of all
-// tensors of that state.
+// A state is a tensor kept from run to run, such as a key-value cache. If it
+// grows along one axis, this axis becomes the first axis: then its memory has
+// no gaps and no element moves when it grows. A concatenation with the state,
+// or a scatter into it, then only stores the new rows, if nothing else reads
+// the state. All entry points agree on the layout of a state, since it is
+// derived from the sizes of all tensors of that state.
 
 #include "dialects/graph/GraphDialect.h"
 #include "dialects/graph/ops/Movement.h"
@@ -31,7 +31,8 @@ namespace ingot::simplify {
 
 namespace {
 
-/// An argument or a result of a function that holds a state.
+/// An argument or a result of a function that holds a state (a tensor kept from
+/// run to run).
 struct StateTensor {
   mutable func::FuncOp function;
   unsigned index;
@@ -51,9 +52,9 @@ struct StateTensor {
   Value value() const {
     return isResult ? returned().get() : Value(function.getArgument(index));
   }
-  /// Returns the sizes of the tensor in the model. The program passes the
-  /// tensor with one flat axis if its elements would have gaps in memory that
-  /// is laid out for the maximum sizes.
+  /// Returns the sizes that the tensor has in the model. (If its elements would
+  /// have gaps in memory that is laid out for the maximum sizes, the program
+  /// passes it with one flat axis instead.)
   Dims sizes() const {
     if (auto sizes = attrs().getAs<kernel::SizesAttr>(kernel::kSizesAttr))
       return kernel::dimsOf(sizes);
@@ -61,9 +62,9 @@ struct StateTensor {
   }
 };
 
-/// Returns the only axis that has a dynamic size in the tensors of a state; -1
-/// if all sizes are constant; nothing if ranks differ or several axes are
-/// dynamic.
+/// Returns the only axis whose size is dynamic or differs between the tensors
+/// of a state; -1 if all sizes are constant and equal; nothing if ranks differ
+/// or there are several such axes.
 std::optional<int64_t> growingAxis(ArrayRef<StateTensor> tensors) {
   int64_t found = -1;
   Dims first = tensors.front().sizes();
@@ -81,7 +82,7 @@ std::optional<int64_t> growingAxis(ArrayRef<StateTensor> tensors) {
   return found;
 }
 
-/// Returns the permutation that moves `axis` to the front.
+/// Returns the permutation of `rank` axes that moves `axis` to the front.
 SmallVector<int64_t> firstAxis(int64_t axis, size_t rank) {
   SmallVector<int64_t> perm{axis};
   for (int64_t i = 0; i < int64_t(rank); ++i)
@@ -122,8 +123,8 @@ private:
   static void permuteArgument(StateTensor &tensor, ArrayRef<int64_t> perm) {
     BlockArgument argument = tensor.function.getArgument(tensor.index);
     Dims whole = tensor.sizes();
-    // Take the sizes from an existing reshape of the argument, whose symbols
-    // for dynamic sizes the program already uses.
+    // Take the sizes from a reshape of the argument, if there is one: the
+    // program already uses its symbols for dynamic sizes.
     for (Operation *user : argument.getUsers())
       if (isa<RefillOp, ReshapeOp>(user) &&
           shapeOf(user->getResult(0)).size() == whole.size() &&
@@ -181,7 +182,7 @@ private:
   SmallVector<StateTensor> tensors;
 };
 
-/// Whether `value` is the constant 0, 1, 2, ..., or the first elements of it.
+/// Whether `value` is a constant with the elements 0, 1, 2, ...
 bool countsUp(Value value) {
   if (auto slice = value.getDefiningOp<SliceOp>()) {
     auto is = [](int64_t number) {
@@ -201,11 +202,11 @@ bool countsUp(Value value) {
              [](auto number) { return number.value() == number.index(); });
 }
 
-/// If `value` is a gather by 0, 1, 2, ... along `axis`, returns the tensor that
-/// it reads, else `value`. Such a gather only changes the length, since ONNX
-/// leaves an index past the end undefined. If the gather reads a tensor to
-/// which one row was appended for such indices, returns the tensor without that
-/// row.
+/// Returns the tensor that `value` reads if `value` is a gather by 0, 1, 2, ...
+/// along `axis`; otherwise `value` itself. Such a gather only changes the
+/// length of the axis, since ONNX leaves an index past the end undefined. If
+/// the gather reads a tensor to which one row was appended for such indices,
+/// returns the tensor without that row.
 Value withoutLength(Value value, int64_t axis) {
   auto gather = value.getDefiningOp<GatherOp>();
   if (!gather || int64_t(gather.getAxis()) != axis || !value.hasOneUse() ||
@@ -221,18 +222,19 @@ Value withoutLength(Value value, int64_t axis) {
   return from;
 }
 
-/// The chain of concatenations and scatters that computes the returned value of
-/// a state from its input.
+/// The chain of concatenations and scatters that computes the new value of a
+/// state (an output of the function) from its old value (an input).
 class Appending {
 public:
   Appending(BlockArgument input, OpOperand &returned)
       : input(input), returned(returned) {}
 
-  /// Replaces the chain by in-place appends, if nothing else reads the state.
+  /// Replaces the chain by in-place appends, if nothing else reads the old
+  /// value.
   void run() {
     Value last = returned.get();
-    // If StateLayout has permuted the state, a transpose follows the whole
-    // chain, and its inverse precedes it.
+    // If StateLayout has permuted the state, a transpose follows the chain, and
+    // the inverse transpose precedes it.
     if (auto transpose = last.getDefiningOp<TransposeOp>()) {
       perm = llvm::to_vector(transpose.getPerm());
       last = transpose.getX();
@@ -260,8 +262,8 @@ public:
   }
 
 private:
-  /// Returns the concatenation or scatter that computes `value` from a state in
-  /// its first operand, or null.
+  /// Returns the concatenation or scatter that computes `value` by adding rows
+  /// to its first operand; null if `value` is computed otherwise.
   static Operation *stepOf(Value value) {
     Operation *op = value.getDefiningOp();
     if (auto concat = dyn_cast_or_null<ConcatOp>(op))
@@ -277,8 +279,8 @@ private:
     return scatter ? scatter.getAxis() : cast<ConcatOp>(step).getAxis();
   }
 
-  /// Whether `value` is the input of the state, transposed to the axes of the
-  /// model if StateLayout has permuted it, and both have one use.
+  /// Whether `value` is the input of the state (transposed to the axes of the
+  /// model if StateLayout has permuted it), and both have a single use.
   bool isInput(Value value) const {
     if (!input.hasOneUse() || !value.hasOneUse())
       return false;
@@ -327,8 +329,8 @@ private:
 
   BlockArgument input;
   OpOperand &returned;
-  /// The permutation from the axes of the model to those of the state; empty if
-  /// they are in the same order.
+  /// The permutation from the axes of the model to the axes of the state; empty
+  /// if the order of axes is the same.
   SmallVector<int64_t> perm;
 };
 

@@ -7,7 +7,7 @@ using namespace ingot::graph;
 
 namespace ingot::simplify {
 
-/// Whether `op` slices the last axis only.
+/// Whether `op` is a slice of the last axis only.
 static bool isOfRows(Operation *op) {
   auto slice = dyn_cast<SliceOp>(op);
   return slice && !dimsOf(slice.getX()).empty() &&

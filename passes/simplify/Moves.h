@@ -1,4 +1,5 @@
-// Looks through transposes and reshapes.
+// Finds the value from which a chain of transposes and reshapes computes
+// another.
 
 #ifndef INGOT_PASSES_SIMPLIFY_MOVES_H
 #define INGOT_PASSES_SIMPLIFY_MOVES_H
@@ -7,8 +8,8 @@
 
 namespace ingot::simplify {
 
-/// The chain of transposes and reshapes, and optionally slices of the last
-/// axis, that computes a value from the value `from`. May be empty.
+/// The chain of transposes and reshapes (and, if wanted, slices of the last
+/// axis) that computes a value from the value `from`. It may be empty.
 struct Moves {
   mlir::Value from;
   llvm::SmallVector<mlir::Operation *> path; // The last one first.

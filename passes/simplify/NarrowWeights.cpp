@@ -3,16 +3,18 @@
 //   matmul(a, transpose(reshape(dequantize(w, scales, zeros))))
 //     ->  narrow_matmul(a, w', scales', zeros') {bits, block}
 //
-// for constant integer weights and floats a, with scales per block of K: w' has
-// shape [K, N] with neighbouring elements of a column packed into one byte,
-// scales' and zeros' have shape [K / block, N]. If a is quantized too, the
-// matmul becomes one of integers instead (HoistScales, WidenContractions).
+// w is a constant of integers, a consists of floats, and there is a scale per
+// block of K (the summed axis). w' has shape [K, N], but neighbouring elements
+// of a column are packed into one byte; scales' and zeros' have shape [K /
+// block, N]. If a is quantized too, the matmul is rewritten as a matmul of
+// integers instead (HoistScales, WidenContractions).
 //
 //   gather(dequantize(w, scales, zeros), rows)
-//     ->  dequantize(numbers of gather(w', rows), gather(scales, rows), gather(zeros, rows))
+//     ->  dequantize(numbers(gather(w', rows)), gather(scales, rows), gather(zeros, rows))
 //
-// for embedding tables of such weights; `numbers` unpacks the bytes. All other
-// dequantized constants become floats when FoldConstants folds them.
+// This applies to embedding tables of such weights; `numbers` unpacks the
+// bytes. All other dequantized constants become floats when FoldConstants folds
+// them.
 
 #include "dialects/graph/ElementsData.h"
 #include "dialects/graph/GraphDialect.h"
@@ -73,8 +75,8 @@ std::optional<SmallVector<MergedAxes>> axesBehind(const Moves &moves) {
   return axes;
 }
 
-/// Returns the element of a constant whose elements are all equal, seen through
-/// reshapes and expansions; else null.
+/// Returns the element of a constant whose elements are all equal, which
+/// reshapes and expansions may follow; null for other values.
 Attribute numberOf(Value v) {
   while (isa_and_nonnull<ReshapeOp, ExpandOp>(v.getDefiningOp()))
     v = v.getDefiningOp()->getOperand(0);
@@ -92,7 +94,7 @@ bool isZero(Attribute number) {
   return false;
 }
 
-/// Builds the elementwise OpT of `x` and a scalar constant.
+/// Builds the elementwise operator OpT of `x` and the scalar constant `number`.
 template <typename OpT> Value applied(OpBuilder &b, Value x, int64_t number) {
   auto scalar = RankedTensorType::get({}, elementOf(x));
   Value constant = ConstantOp::create(
@@ -119,9 +121,9 @@ bool losesSign(Value x) {
   return bitsOf(x) < 8 && elementOf(x).isSignedInteger();
 }
 
-/// Returns `x` as 8-bit integers: elements of fewer bits become uint8, signed
-/// ones with an offset that makes the least value 0. 8-bit elements are
-/// returned unchanged.
+/// Returns `x` as 8-bit integers. Elements of fewer bits become uint8: unsigned
+/// ones are widened, and an offset is added to signed ones that makes the least
+/// value 0. 8-bit elements are returned unchanged.
 Value unsignedNumbers(OpBuilder &b, Value x) {
   if (bitsOf(x) == 8)
     return x;
@@ -137,8 +139,8 @@ Value unsignedNumbers(OpBuilder &b, Value x) {
   return CastOp::create(b, x.getLoc(), bytes(IntegerType::Unsigned), x);
 }
 
-/// Packs neighbouring elements of `bits` bits along an axis into bytes, the
-/// first element in the lowest bits.
+/// Packs neighbouring elements of `numbers` along `axis`, which have `bits`
+/// bits each, into bytes, with the first element in the lowest bits.
 Value inBytes(OpBuilder &b, Value numbers, int64_t axis, int64_t bits) {
   int64_t perByte = 8 / bits, bytes = shapeOf(numbers)[axis] / perByte;
   Value all;
@@ -154,8 +156,8 @@ Value inBytes(OpBuilder &b, Value numbers, int64_t axis, int64_t bits) {
   return all;
 }
 
-/// Unpacks the bytes made by inBytes along the last axis into elements of
-/// `bits` bits.
+/// Unpacks `bytes`, which inBytes has packed along the last axis, into elements
+/// of `bits` bits.
 Value numbersIn(OpBuilder &b, Value bytes, unsigned bits) {
   int64_t perByte = 8 / int64_t(bits);
   Location loc = bytes.getLoc();
@@ -182,12 +184,13 @@ Value numbersIn(OpBuilder &b, Value bytes, unsigned bits) {
       IntegerType::get(b.getContext(), bits, IntegerType::Unsigned));
 }
 
-/// Dequantized weights of a matmul: K = `steps`, N = `columns`.
+/// The dequantized weights of a matmul, of shape [K, N] = [steps, columns].
 struct Weights {
   DequantizeOp op;
-  MergedAxes order; // The axes of the stored weights, those of K first.
+  MergedAxes order; // Axes of the stored weights; axes of K first.
   int64_t steps = 1, columns = 1, block = 1;
-  /// The axes inside a block, along which scales and zero points are constant.
+  /// The axes that form a block, along which scales and zero points are
+  /// constant.
   llvm::SmallDenseSet<int64_t> inBlock;
 
   int64_t bits() { return bitsOf(op.getX()); }
@@ -205,12 +208,13 @@ struct Weights {
     w.steps = shapeOf(v)[0];
     w.columns = shapeOf(v)[1];
     w.findBlock((*axes)[0]);
-    // With a scale per row of K, a block has a single element: such weights are
-    // not packed. The elements of a block must fill whole bytes.
+    // If there is a scale for each row of K, a block would be a single element:
+    // such weights are not packed. The elements of a block must fill whole
+    // bytes.
     if (w.block == 1 || w.block % w.perByte() != 0)
       return std::nullopt;
-    // Axes that belong neither to K nor to N have size 1. They may stand
-    // anywhere, so they are put first.
+    // Axes that belong neither to K nor to N have size 1. They may have any
+    // position, so they are put first.
     for (size_t i = 0; i < shapeOf(w.op.getX()).size(); ++i)
       if (!llvm::is_contained((*axes)[0], i) &&
           !llvm::is_contained((*axes)[1], i))
@@ -253,14 +257,15 @@ private:
     }
   }
 
-  /// Returns `x`, which has the axes of the weights, transposed to `order` and
-  /// with shape [rows, columns].
+  /// Returns `x`, which has the axes of the stored weights, transposed to
+  /// `order` and reshaped to [rows, columns].
   Value matrix(OpBuilder &b, Value x, int64_t rows) {
     return buildReshape(b, x.getLoc(), buildTranspose(b, x.getLoc(), x, order),
                         {rows, columns});
   }
 
-  /// Returns scales or zero points with shape [steps / block, columns].
+  /// Returns `parameter`, the scales or zero points, with shape [steps / block,
+  /// columns].
   Value ofBlocks(OpBuilder &b, Value parameter) {
     int64_t blocks = steps / block;
     Location loc = parameter.getLoc();
@@ -332,7 +337,7 @@ private:
                             gather.getAxis(), gather.getInRange());
   }
   /// Returns `parameter`, the scale or zero point of the table, for the
-  /// gathered rows; unchanged if it is the same for all rows.
+  /// gathered rows; `parameter` itself if all rows have the same.
   Value ofRows(OpBuilder &b, Value parameter) {
     ArrayRef<int64_t> own = shapeOf(parameter);
     if (own.size() < shapeOf(table.getX()).size())

@@ -1,7 +1,8 @@
-// Converts integers between signed and unsigned with the same meaning.
+// Converts quantized integers between signed and unsigned such that they still
+// represent the same real numbers.
 //
-// The unsigned integer is the signed one plus half of the range; the zero point
-// moves by the same offset.
+// The unsigned integer is the signed one plus half of the range, and the zero
+// point moves by the same offset.
 
 #ifndef INGOT_PASSES_SIMPLIFY_OTHERSIGN_H
 #define INGOT_PASSES_SIMPLIFY_OTHERSIGN_H

@@ -1,4 +1,5 @@
-// The passes of the stage `simplify`, which reduce the operators on tensors.
+// The passes of the stage `simplify`, which rewrites imported operators as
+// fewer and simpler ones.
 
 #ifndef INGOT_PASSES_SIMPLIFY_PASSES_H
 #define INGOT_PASSES_SIMPLIFY_PASSES_H

@@ -19,8 +19,8 @@ struct Product {
   SmallVector<Value> factors;
 
   /// Collects the factors of `v` through products of the same type; a square or
-  /// cube counts as its base two or three times. A product with other users is
-  /// a single factor, except `v` itself.
+  /// cube counts as its base two or three times. A product other than `v` that
+  /// has several users is a single factor.
   static Product of(Value v, Matched &matched) {
     Product product;
     product.collect(v, v, matched);
@@ -33,7 +33,8 @@ struct Product {
     return factors.size() == count && isAbout(number, expected, x) &&
            llvm::all_of(factors, [&](Value f) { return f == x; });
   }
-  /// Returns the other factor, if there are two and one of them is `x`.
+  /// Returns the other factor if there are two factors and one of them is `x`;
+  /// null otherwise.
   Value cofactor(Value x) const {
     if (factors.size() != 2)
       return {};
@@ -71,7 +72,7 @@ private:
   }
 };
 
-/// Returns y if `v` is y + number.
+/// Returns y if `v` is y + number; null otherwise.
 Value withoutTerm(Value v, double number, Matched &matched) {
   auto sum = matched.take<AddOp>(v);
   for (unsigned i : {0u, 1u})
@@ -81,8 +82,8 @@ Value withoutTerm(Value v, double number, Matched &matched) {
   return {};
 }
 
-/// Returns y if `v` is y clamped to [low, high], with the bounds in either
-/// order.
+/// Returns y if `v` is y clamped to [low, high], with the two bounds applied in
+/// either order; null otherwise.
 Value withoutBounds(Value v, double low, double high, Matched &matched) {
   auto bounded = [&](Value v, bool isLower) -> Value {
     Operation *op = v ? v.getDefiningOp() : nullptr;
@@ -105,8 +106,8 @@ Value withoutBounds(Value v, double low, double high, Matched &matched) {
   return bounded(bounded(v, /*isLower=*/false), /*isLower=*/true);
 }
 
-/// Replaces `root` by OpT(x), unless an operation that is not in `matched` uses
-/// the result of one that is.
+/// Replaces `root` by OpT(x). Fails if an operation outside of `matched` uses
+/// the result of an operation in `matched`, except `root`.
 template <typename OpT>
 LogicalResult raise(PatternRewriter &rewriter, Operation *root, Value x,
                     Matched &matched,
@@ -124,7 +125,7 @@ LogicalResult raise(PatternRewriter &rewriter, Operation *root, Value x,
 }
 
 //===----------------------------------------------------------------------===//
-// Products that contain x
+// Patterns for products of x and a function of x
 //===----------------------------------------------------------------------===//
 
 /// Whether `u` is sqrt(2 / pi) * (x + 0.044715 * x^3).
@@ -133,7 +134,7 @@ bool isTanhArgument(Value u, Value x, Matched &matched) {
   Product product = Product::of(u, matched);
   if (!isAbout(product.number, root, x))
     return false;
-  // The form root * (x + ...).
+  // Matches root * (x + cubic * x^3).
   if (product.factors.size() == 1) {
     auto sum = matched.take<AddOp>(product.factors[0]);
     for (unsigned i : {0u, 1u})
@@ -142,7 +143,7 @@ bool isTanhArgument(Value u, Value x, Matched &matched) {
             .isPowerOf(x, 3, cubic);
     return false;
   }
-  // The form root * x * (1 + ...).
+  // Matches root * x * (1 + cubic * x^2).
   Value other = product.cofactor(x);
   Value square = other ? withoutTerm(other, 1, matched) : Value();
   return square && Product::of(square, matched).isPowerOf(x, 2, cubic);
@@ -219,8 +220,8 @@ struct RaiseProduct : RewritePattern {
     return failure();
   }
 
-  /// Raises clamp(x + 3, 0, 6) / 6 to hard_sigmoid. It is the factor of a hard
-  /// swish; it is raised alone if it also has other users.
+  /// Raises clamp(x + 3, 0, 6) / 6 to hard_sigmoid. It is a factor of a hard
+  /// swish, and is raised separately if it also has other users.
   static LogicalResult raiseBounded(Operation *op, const Product &product,
                                     Matched &matched,
                                     PatternRewriter &rewriter) {
@@ -239,10 +240,11 @@ struct RaiseProduct : RewritePattern {
 };
 
 //===----------------------------------------------------------------------===//
-// Exponentials
+// Patterns for functions of e^x
 //===----------------------------------------------------------------------===//
 
-/// Returns x if `v` is 1 + exp(x), or with `negated` 1 + exp(-x).
+/// Returns x if `v` is 1 + exp(x), or with `negated` 1 + exp(-x); null
+/// otherwise.
 Value exponentOf(Value v, bool negated, Matched &matched) {
   auto exp = matched.take<ExpOp>(withoutTerm(v, 1, matched));
   if (!exp || !negated)

@@ -1,18 +1,18 @@
-// Raises operators that exporters decompose.
+// Raises chains of operators into which exporters decompose one operator.
 //
 //   %m = reduce_mean(%x)   %d = sub(%x, %m)   %v = reduce_mean(mul(%d, %d))
 //   %y = div(%d, sqrt(add(%v, 1e-5)))
 //     ->  %y = layer_norm(%x) {epsilon = 1e-5, center}
 //
-// Layer and root-mean-square normalization, softmax, and the activations GELU,
-// SiLU, mish, hard swish, sigmoid and softplus, in the forms in which PyTorch,
-// TensorFlow and Keras export them to opsets without these operators. The
-// patterns match operands of sums and products in any order, squares as powers
-// or products, and roots as reciprocals or powers. A composite is raised only
-// if no value inside it has other users.
+// Raises layer and root-mean-square normalization, softmax, and the activations
+// GELU, SiLU, mish, hard swish, sigmoid and softplus, in the forms in which
+// PyTorch, TensorFlow and Keras export them to opsets without these operators.
+// The patterns match operands of sums and products in any order, squares as
+// powers or products, and roots as reciprocals or powers. A composite is raised
+// only if no intermediate value has other users.
 //
-// The raised operator sums and rounds in its own way, so --strict omits this
-// pass. Attention stays a chain of matmuls and softmax here.
+// The raised operator sums and rounds in another order, so --strict omits this
+// pass. Attention is not raised: it stays a chain of matmuls and softmax.
 
 #include "passes/simplify/RaiseComposites.h"
 #include "dialects/graph/ops/Patterns.h"

@@ -1,4 +1,4 @@
-// Declarations for the patterns that raise decomposed operators.
+// Declares the patterns that raise decomposed operators, and their helpers.
 
 #ifndef INGOT_PASSES_SIMPLIFY_RAISECOMPOSITES_H
 #define INGOT_PASSES_SIMPLIFY_RAISECOMPOSITES_H
@@ -12,11 +12,11 @@ void populateActivationPatterns(mlir::RewritePatternSet &patterns);
 void populateNormalizationPatterns(mlir::RewritePatternSet &patterns);
 void populateSoftmaxPatterns(mlir::RewritePatternSet &patterns);
 
-/// The operations matched so far as parts of one composite.
+/// The operations that a pattern has matched so far as parts of one composite.
 class Matched {
 public:
-  /// Adds the operation that defines `v` and returns it, if it is an `OpT`;
-  /// else returns null.
+  /// Adds the operation that defines `v` and returns it if it is an `OpT`;
+  /// returns null otherwise.
   template <typename OpT> OpT take(mlir::Value v) {
     auto op = v ? v.getDefiningOp<OpT>() : OpT();
     if (op)
@@ -24,8 +24,8 @@ public:
     return op;
   }
   void add(mlir::Operation *op) { operations.insert(op); }
-  /// Whether all matched operations except `root` are used by matched
-  /// operations only.
+  /// Whether the results of all matched operations, except those of `root`, are
+  /// used only by `root` and other matched operations.
   bool isPrivateTo(mlir::Operation *root) const;
   /// Returns the fused location of all matched operations.
   mlir::Location location(mlir::OpBuilder &builder) const;
@@ -46,7 +46,7 @@ bool isAbout(mlir::Value v, double number);
 /// `like`.
 bool isAbout(double value, double number, mlir::Value like);
 
-/// Returns x if `v` is x * x or x to the power of 2, else null.
+/// Returns x if `v` is x * x or x to the power of 2; null otherwise.
 mlir::Value squareOf(mlir::Value v, Matched &matched);
 
 } // namespace ingot::simplify

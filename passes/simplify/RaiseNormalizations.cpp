@@ -4,10 +4,10 @@
 //   y = x / sqrt(mean(x * x) + epsilon)                       layer_norm
 //   layer_norm(x) * scale + bias              layer_norm with scale and bias
 //
-// over the last axis, or over several last axes if a scale of their shape
-// follows. The scale distinguishes a layer normalization from an instance
-// normalization, which stays decomposed: convolutions change the layout around
-// it.
+// Normalizations are over the last axis; or over several last axes if a scale
+// of their shape follows. The scale distinguishes a layer normalization from an
+// instance normalization, which stays decomposed, since convolutions change the
+// layout around it.
 
 #include "dialects/graph/ops/Movement.h"
 #include "dialects/graph/ops/Patterns.h"
@@ -29,14 +29,14 @@ bool areLast(ArrayRef<int64_t> axes, Value x) {
   return !axes.empty();
 }
 
-/// Returns the reduction, if `v` is a mean over the last axes; else null.
+/// Returns the reduction if `v` is a mean over the last axes; null otherwise.
 ReduceMeanOp meanOf(Value v, Matched &matched) {
   auto mean = matched.take<ReduceMeanOp>(v);
   return mean && areLast(mean.getAxes(), mean.getInput()) ? mean
                                                           : ReduceMeanOp();
 }
 
-/// The parts of sqrt(mean(x * x) + epsilon), where x may be centered.
+/// The operands of sqrt(mean(x * x) + epsilon); x may be centered.
 struct Deviation {
   Value squared; ///< the x that is squared
   ArrayRef<int64_t> axes;
@@ -83,7 +83,7 @@ struct Deviation {
   }
 };
 
-/// Returns x if `v` is x - mean(x, axes), else null.
+/// Returns x if `v` is x - mean(x, axes); null otherwise.
 Value uncentered(Value v, ArrayRef<int64_t> axes, Matched &matched) {
   auto difference = matched.take<SubOp>(v);
   ReduceMeanOp mean =
@@ -94,12 +94,12 @@ Value uncentered(Value v, ArrayRef<int64_t> axes, Matched &matched) {
   return mean.getInput();
 }
 
-/// Returns the shape of a parameter without leading axes of size 1.
+/// Returns the shape of the scale or bias `v`, without leading axes of size 1.
 ArrayRef<int64_t> shapeOfParameter(Value v) {
   return shapeOf(v).drop_while([](int64_t size) { return size == 1; });
 }
 
-/// Whether the sizes of the last `axes` axes are static.
+/// Whether the sizes of the last `axes` axes of `x` are static.
 bool hasKnownRows(Value x, size_t axes) {
   return llvm::all_of(ArrayRef(dimsOf(x)).take_back(axes),
                       [](const Dim &size) { return size.known().has_value(); });
@@ -240,8 +240,8 @@ private:
   }
 };
 
-/// Makes the factor in layer_norm(x) * scale, or the term in layer_norm(x,
-/// scale) + bias, a parameter of the layer_norm.
+/// Makes the factor in layer_norm(x) * factor, or the addend in layer_norm(x,
+/// scale) + addend, a parameter of the layer_norm.
 template <typename OpT> struct TakeParameter : OpRewritePattern<OpT> {
   using OpRewritePattern<OpT>::OpRewritePattern;
   static constexpr size_t known = std::is_same_v<OpT, MulOp> ? 0 : 1;

@@ -4,9 +4,9 @@
 //   d - log(sum(exp(d))),  log(softmax(x))        log_softmax
 //   where(is_nan(softmax(x)), 0, softmax(x))      softmax {zero_nan}
 //
-// The forms without the maximum match as well, since the softmax operator
-// subtracts it itself. PyTorch exports the last form, for rows that a mask
-// excludes completely.
+// Softmax without the maximum matches as well, since the softmax operator
+// subtracts the maximum itself. PyTorch exports the last form, for rows that a
+// mask excludes completely.
 
 #include "dialects/graph/ops/Patterns.h"
 #include "passes/simplify/RaiseComposites.h"
@@ -17,7 +17,7 @@ using namespace ingot::graph;
 namespace ingot::simplify {
 namespace {
 
-/// Returns x if `v` is x - max(x) along `axis`, else `v`.
+/// Returns x if `v` is x - max(x) along `axis`; otherwise `v` itself.
 Value withoutMaximum(Value v, int64_t axis, Operation *root,
                      const Matched &known, Matched &matched) {
   Matched more = known;
@@ -32,9 +32,9 @@ Value withoutMaximum(Value v, int64_t axis, Operation *root,
   return maximum.getInput();
 }
 
-/// Replaces `root` by an OpT (softmax or log_softmax) along the only axis of
-/// `sum`, which sums exp(d), if no value between `d` and `root` has other
-/// users.
+/// Replaces `root` by an OpT (softmax or log_softmax) of `d` along the only
+/// axis of `sum`, which sums exp(d). Fails if a value between `d` and `root`
+/// has other users.
 template <typename OpT>
 LogicalResult raise(Operation *root, Value d, ReduceSumOp sum, Matched &matched,
                     PatternRewriter &rewriter) {

@@ -29,8 +29,8 @@ Value numberAt(OpBuilder &builder, Location loc, Type type, int64_t value) {
                                    /*implicitTrunc=*/true)));
 }
 
-/// Whether `op` moves its operands or takes their maximum, so that its result
-/// has their signedness.
+/// Whether `op` moves its operands or takes their maximum, so that its operands
+/// and result must have the same signedness.
 static bool passesSigns(Operation *op) {
   return isa_and_nonnull<ReshapeOp, TransposeOp, SliceOp, ConcatOp, MaxPoolOp>(
       op);

@@ -1,14 +1,14 @@
 // Changes int8 tensors to uint8 or back, with all operations that use them.
 //
-// Quantized 8-bit integers get the other signedness, with a zero point moved by
-// 128; no result changes:
+// Quantized 8-bit integers get the other signedness, and their zero point moves
+// by 128; no result of the network changes:
 //
 //   %q = quantize(x, s, 116: ui8)         %q = quantize(x, s, -12: si8)
 //   dequantize(%q, s, 116: ui8)     ->    dequantize(%q, s, -12: si8)
 //
-// Operations that move such tensors, or take their maximum, change as well. All
-// quantizations that write such tensors and all other users have to allow the
-// change.
+// Operations that move such tensors, or take their maximum, change as well. A
+// change is possible only if all quantizations that write such tensors, and all
+// other operations that read them, allow it.
 
 #ifndef INGOT_PASSES_SIMPLIFY_SIGNEDBYTES_H
 #define INGOT_PASSES_SIMPLIFY_SIGNEDBYTES_H
@@ -18,8 +18,8 @@
 
 namespace ingot::simplify {
 
-/// Returns the integer that all elements of a constant equal, seen through
-/// reshapes.
+/// Returns the integer that all elements of a constant equal; reshapes and
+/// expansions may follow the constant. Returns nothing for other values.
 std::optional<int64_t> oneNumberOf(mlir::Value constant);
 /// Builds a scalar constant; `value` is truncated to the width of `type`.
 mlir::Value numberAt(mlir::OpBuilder &builder, mlir::Location loc,
@@ -27,18 +27,19 @@ mlir::Value numberAt(mlir::OpBuilder &builder, mlir::Location loc,
 
 class SignedBytes {
 public:
-  /// Collects all values that share the signedness of `first`. `allows` is
-  /// asked for each use of them by an operation that neither moves nor
-  /// dequantizes them: whether the use accepts the other signedness.
+  /// Collects all values that must have the same signedness as `first`. Calls
+  /// `allows` for each use of such a value by an operation that neither moves
+  /// nor dequantizes it; `allows` tells whether the use accepts the other
+  /// signedness.
   SignedBytes(mlir::Value first,
               llvm::function_ref<bool(mlir::OpOperand &)> allows);
 
   llvm::ArrayRef<mlir::Value> all() const { return values.getArrayRef(); }
-  /// Whether all producers and users allow the other signedness.
+  /// Whether all operations that write or read the values allow the change.
   bool mayChange() const { return allAllow; }
   mlir::IntegerType other() const { return otherType; }
-  /// Changes the signedness of all collected values; calls `change` for each of
-  /// their uses by an operation that neither moves nor dequantizes them.
+  /// Changes the signedness of all collected values. Calls `change` for each
+  /// use of them by an operation that neither moves nor dequantizes them.
   void change(llvm::function_ref<void(mlir::OpOperand &)> change);
 
 private:

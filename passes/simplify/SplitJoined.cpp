@@ -1,5 +1,5 @@
-// Moves operators that compute each position separately before the
-// concatenation of their input.
+// Moves operators that compute each position separately in front of the
+// concatenation of positions that they read.
 //
 //   %j = concat %a, %b     // positions         %c = softmax %a
 //   %s = softmax %j        // channels    ->    %d = conv %c, %w
@@ -8,10 +8,10 @@
 //                                               %y = concat %d, %f
 //
 // Detectors concatenate the features of all scales and then compute boxes and
-// classes. Computed per scale, the features are still in the cache. A
-// concatenation moves down if its result is then smaller, or if it meets
-// another concatenation whose result is returned: the parts are then written
-// directly into the output.
+// classes. If these are computed per scale instead, the features are still in
+// the cache. A concatenation moves after operators if its result is then
+// smaller, or if it meets another concatenation whose result is returned: the
+// parts are then written directly into the output.
 
 #include "dialects/graph/GraphDialect.h"
 #include "dialects/graph/ops/Movement.h"
@@ -26,15 +26,15 @@ namespace ingot::simplify {
 
 namespace {
 
-/// The fewest elements per concatenated input, on average, for which launches
-/// of their own pay off.
+/// The least average number of elements per concatenated input for which
+/// separate launches pay off.
 constexpr int64_t leastPart = 4096;
 
 int64_t elementsOf(Value v) { return tensorType(v).getNumElements(); }
 
-/// Returns the axis along which the result of `op` is concatenated if `x` is
-/// concatenated along `axis`; nothing if a position of the result depends on
-/// other positions of `x`.
+/// Returns the axis along which the result of `op` is a concatenation if `x` is
+/// a concatenation along `axis`. Returns nothing if a position of the result
+/// depends on other positions of `x`.
 std::optional<int64_t> axisBehind(Operation *op, Value x, int64_t axis) {
   if (op->getNumResults() != 1)
     return std::nullopt;
@@ -86,15 +86,14 @@ Value buildFor(OpBuilder &builder, Operation *op, Value x, Value part,
   return own->getResult(0);
 }
 
-/// The chain of operators that use the result of a concatenation, and per
-/// operator the axis along which its result is concatenated.
+/// A chain of operators that begins with the reader of a concatenation, and for
+/// each operator the axis along which its result is a concatenation.
 struct Readers {
   SmallVector<Operation *> ops;
   SmallVector<int64_t> axes;
 };
 
-/// Returns the operators after which the concatenation moves; empty if it
-/// stays.
+/// Returns the operators after which `concat` moves; empty if it does not move.
 Readers readersOf(ConcatOp concat) {
   Readers all;
   size_t moved = 0;

@@ -1,10 +1,10 @@
 // Rewrites transposed convolutions as convolutions.
 //
-// Position o of a transposed convolution sums over inputs i and kernel
-// positions k with o + low = i * stride + k. Positions with the same remainder
-// of o + low by the stride (their phase) use the same kernel positions: every
-// stride-th one, the last one for the first input. So each phase is a
-// convolution of stride 1 with a part of the kernel, reversed:
+// Position o of the result is a sum over inputs i and kernel positions k with
+// o + low = i * stride + k. The phase of a result position is the remainder of
+// o + low divided by the stride. Positions of one phase use the same kernel
+// positions: phase, phase + stride, and so on, for inputs in descending order. So
+// each phase is a convolution of stride 1 with a part of the kernel, reversed:
 //
 //   y[q * stride + phase - low]  =  sum over j of  x[q - j] * w[j * stride + phase]
 //
@@ -16,10 +16,10 @@
 //                                     %r = reshape %t          // [N, q * 2 + phase, ..., O]
 //                                     %y = slice %r            // from low on
 //
-// With two spatial axes or more, only the phases of the last axis become
-// channels, if these phases have equally many kernel positions and give enough
-// channels. Each row of the result is then computed by one convolution and
-// written to its place, without a transpose:
+// If there are two or more spatial axes, only the phases of the last axis
+// become channels, provided that these phases have equally many kernel
+// positions and give enough channels. Each row of the result is then computed
+// by one convolution and written to its final position, without a transpose:
 //
 //   %a = conv %x, %even     // [N, q, p, phases of the last axis * O]
 //   %b = conv %x, %odd
@@ -45,7 +45,8 @@ namespace ingot::simplify {
 
 namespace {
 
-/// Neighbouring phases of an axis with equally many kernel positions.
+/// Neighbouring phases (remainders of result positions by the stride) of a
+/// spatial axis that all use the same number of kernel positions, `taps`.
 struct PhaseRun {
   int64_t first, count, taps;
 };
@@ -54,9 +55,9 @@ struct PhaseRun {
 struct PhasedAxis {
   int64_t kernel, stride, dilation;
   SmallVector<PhaseRun, 2> runs;
-  /// The result lacks the first `low` positions of the full one: `skipped`
-  /// whole strides, which the convolutions do not compute, and `crop`
-  /// positions, which are computed and sliced off.
+  /// The positions by which `low` shortens the beginning of the result:
+  /// `skipped` whole strides, which the convolutions do not compute, and `crop`
+  /// positions, which they compute and a slice removes.
   int64_t skipped, crop;
   /// The number of result positions computed per phase.
   Dim positions;
@@ -78,7 +79,7 @@ struct PhasedAxis {
     positions = (size + (crop - 1)).floorDiv(stride) + 1;
   }
 
-  /// Splits the runs into runs of a single phase.
+  /// Replaces each run of phases by runs of one phase each.
   void splitRuns() {
     SmallVector<PhaseRun, 2> single;
     for (const PhaseRun &run : runs)
@@ -87,12 +88,12 @@ struct PhasedAxis {
     runs = std::move(single);
   }
 
-  /// Returns the number of kernel positions of the phase that has most.
+  /// Returns the number of kernel positions of the phase that has the most.
   int64_t mostTaps() const { return runs.front().taps; }
 };
 
-/// Fewer channels do not fill two of the widest vectors (512 bits of f32): then
-/// the phases of all axes become channels.
+/// The least number of channels for which only the phases of the last axis
+/// become channels: they fill two of the widest vectors (512 bits of f32).
 constexpr int64_t fewChannels = 32;
 
 class PhaseSplitter {
@@ -106,9 +107,9 @@ public:
                         op.getDilations()[i], op.getLow()[i], sizes[1 + i]);
     byRows = axes.back().runs.size() == 1 && !hasDynamicSizes(op.getType()) &&
              shapeOf(op.getResult()).back() * axes.back().stride >= fewChannels;
-    // The combinations of phases must be computed in row-major order: if an
+    // The combinations of phases must be computed in row-major order. So if an
     // inner axis has several runs, each phase of the axes outside of it becomes
-    // a run of its own.
+    // a separate run.
     bool inOrder = true;
     for (PhasedAxis &axis : llvm::reverse(axes)) {
       if (!inOrder || (byRows && &axis != &axes.back()))
@@ -136,8 +137,8 @@ public:
   }
 
 private:
-  /// Computes the phases of all axes and interleaves them with the positions of
-  /// their axis.
+  /// Computes the phases of all axes, and interleaves the phases of each axis
+  /// with its positions.
   Value joinPhases() {
     SmallVector<Value> parts;
     addPhases(0, {}, parts);
@@ -158,9 +159,9 @@ private:
     return buildTranspose(builder, loc, y, perm);
   }
 
-  /// Computes the phases of the axes from `axis` on, for the `chosen` phases of
-  /// the axes before. The phases of an axis are concatenated next to its
-  /// positions, where a reshape interleaves them.
+  /// Computes the phases of the axes from `axis` on, given the phases `chosen`
+  /// for the previous axes. The phases of an axis are concatenated along the
+  /// next axis, so that a reshape interleaves them with the axis's positions.
   Value joinRows(size_t axis, SmallVector<PhaseRun> chosen) {
     if (axis + 1 == rank) {
       chosen.push_back(axes.back().runs.front());
@@ -182,8 +183,8 @@ private:
                      .getResult();
   }
 
-  /// Returns the weights as [taps, phases] per spatial axis, then [groups, C /
-  /// groups, O / groups].
+  /// Returns the weights with the shape [taps, phases] for each spatial axis,
+  /// followed by [groups, C / groups, O / groups].
   Value splitWeights() {
     ArrayRef<int64_t> w = shapeOf(op.getW());
     SmallVector<int64_t> none(w.size(), 0), missing(w.size(), 0), split;
@@ -201,8 +202,9 @@ private:
     return buildReshape(builder, loc, padded, split);
   }
 
-  /// Appends the results of all phases of the axes from `axis` on, for the
-  /// `chosen` phases of the axes before: [N, q..., phases, O].
+  /// Appends to `parts` the results for all phases of the axes from `axis` on,
+  /// given the phases `chosen` for the previous axes. Each result has the shape
+  /// [N, q..., phases, O].
   void addPhases(size_t axis, SmallVector<PhaseRun> chosen,
                  SmallVector<Value> &parts) {
     if (axis == rank) {
@@ -216,7 +218,7 @@ private:
     }
   }
 
-  /// Builds the convolution that computes the phases of `runs`.
+  /// Builds the convolution that computes the phases `runs` (a run per axis).
   Value convolve(ArrayRef<PhaseRun> runs) {
     int64_t inputs = shapeOf(op.getW())[rank] / groups,
             outputs = shapeOf(op.getW())[rank + 1];
@@ -273,7 +275,7 @@ private:
     return buildReshape(builder, loc, y, ArrayRef<Dim>(whole));
   }
 
-  /// Repeats the bias of each channel for all phases of `runs`.
+  /// Returns the bias, with each channel repeated for all phases of `runs`.
   Value biasOf(ArrayRef<PhaseRun> runs) {
     Value bias = op.getBias();
     if (!bias)
@@ -309,9 +311,9 @@ LogicalResult split(ConvTransposeOp op, PatternRewriter &rewriter) {
           Moves::behind(op.getW()).from.getDefiningOp()))
     return failure();
   for (size_t i = 0; i < op.getStrides().size(); ++i) {
-    // Only with stride 1 or dilation 1 does a phase use every stride-th kernel
-    // position. A stride over twice the kernel size would add more zeros than
-    // there are weights.
+    // Stride or dilation must be 1, since otherwise a phase does not use every
+    // stride-th kernel position. A stride over twice the kernel size would add
+    // more zeros than there are weights.
     int64_t kernel = shapeOf(op.getW())[i], stride = op.getStrides()[i];
     if ((stride != 1 && op.getDilations()[i] != 1) || stride > 2 * kernel ||
         op.getLow()[i] < 0)

@@ -7,13 +7,13 @@
 //   %q = quantize(x, s, -12: si8)                    %q = quantize(x, s, 116: ui8)
 //   conv(dequantize(%q, s, -12), w: si8)     ->      conv(dequantize(%q, s, 116), w: si8)
 //
-// Runs before WidenContractions decides which contractions use int8. Otherwise
-// each contraction would convert the signedness of its input
-// (FormIntegerDots), and depthwise convolutions would be computed in
-// floats.
+// The pass precedes WidenContractions, which decides which contractions use
+// int8. Otherwise each contraction would convert the signedness of its input
+// (FormIntegerDots), and depthwise convolutions would be computed in floats.
 //
-// Does nothing for devices, and for cores that multiply int8 in core registers:
-// for such cores, AgreeSigns compares the cycles with either signedness.
+// The pass does nothing for devices, nor for cores that multiply int8 in core
+// registers: for such cores, AgreeSigns compares the cycles with either
+// signedness.
 
 #include "dialects/graph/GraphDialect.h"
 #include "passes/simplify/Moves.h"
@@ -36,9 +36,9 @@ bool isByte(Type type) {
   return integer && integer.getWidth() == 8 && !integer.isSignless();
 }
 
-/// Returns the type in which contractions read the weights; null if they are
-/// not constant 8-bit integers. WidenContractions makes unsigned weights with
-/// zero point 128 signed.
+/// Returns the integer type in which contractions read the constant 8-bit
+/// weights `operand`; null for other operands. WidenContractions makes unsigned
+/// weights with zero point 128 signed.
 Type weightsOf(Value operand) {
   auto dequantize = Moves::behind(operand).from.getDefiningOp<DequantizeOp>();
   if (!dequantize || !isByte(elementOf(dequantize.getX())) ||
@@ -73,7 +73,7 @@ struct TakeSignsPass : impl::TakeSignsBase<TakeSignsPass> {
 
 private:
   /// Whether a contraction of `bytes` with weights needs the other signedness,
-  /// and none needs the present one.
+  /// and no contraction needs the present one.
   static bool isBetter(const SignedBytes &bytes, Type own,
                        const TargetDescription &target) {
     bool wantsOther = false, wantsOwn = false;
@@ -81,8 +81,8 @@ private:
       Operation *op = use.getOwner();
       if (!isa<ConvOp, MatMulOp>(op))
         return;
-      // A tensor that is the right operand of a contraction must keep its
-      // signedness, since it plays the role of the weights.
+      // If a tensor is the right operand of a contraction, it plays the role of
+      // the weights and must keep its signedness.
       Type weights =
           use.getOperandNumber() == 0 ? weightsOf(op->getOperand(1)) : Type();
       bool takesOwn = weights && target.hasInt8Dot(own, weights),
@@ -97,8 +97,8 @@ private:
     return wantsOther && !wantsOwn;
   }
 
-  /// Calls `body` for each use of `v` and of `v` moved by transposes and
-  /// reshapes.
+  /// Calls `body` for each use of `v`, and of the results of transposes and
+  /// reshapes of `v`.
   static void overReaders(Value v, llvm::function_ref<void(OpOperand &)> body) {
     for (OpOperand &use : v.getUses()) {
       if (isa<TransposeOp, ReshapeOp>(use.getOwner()))

@@ -7,24 +7,26 @@
 //
 //   conv(cast(x, si32) - zx, cast(w, si32), bias)  ->  conv(x, w, bias) {x_zero}
 //
-// and matmuls in the same way. HoistScales has moved the scales out of the
-// operands before. Integer sums are exact in any order; f32 sums are exact only
-// up to 2^24. Integer sums replace float sums if 32 bits hold any possible sum.
-// Weights must have no zero point: uint8 weights with zero point 128 become
-// int8 weights with zero point 0; for any other zero point, zero point * (sum
-// of the input window) is subtracted.
+// Matmuls are rewritten in the same way. Before this pass, HoistScales has
+// moved the scales out of the operands. Integer sums are exact in any order,
+// while f32 sums are exact only up to 2^24. Integer sums replace float sums if
+// any possible sum fits 32 bits. Weights must have no zero point: uint8 weights
+// with zero point 128 become int8 weights with zero point 0. For any other zero
+// point of the weights, the zero point times the sum of the input window is
+// subtracted.
 //
 // On targets without float vectors, or with much faster int8 dot products, a
-// 16-bit operand is split into two 8-bit ones. Not with --strict: f32 rounds
-// the sums of such products, integers do not. The weights remain 8-bit:
+// 16-bit operand is split into two 8-bit ones; the weights remain 8-bit. This
+// is omitted with --strict, since f32 rounds the sums of such products and
+// integers do not:
 //
 //   conv(dequantize(x: ui16, 1, zx), dequantize(w, 1, 0))
 //     ->  cast(conv(cast(x >> 8, ui8), w) {x_zero = zx >> 8}, f32) * 256
 //       + cast(conv(cast(x, ui8), w) {x_zero = zx & 255}, f32)
 //
 // 8-bit floats, whose scales have been moved out of the operands as well, are
-// multiplied directly if the target can do that, else as f16, which holds each
-// of them exactly:
+// multiplied directly if the target can do that. Otherwise they are multiplied
+// as f16, which represents each of them exactly:
 //
 //   matmul(dequantize(x: f8E4M3FN, 1, 0), dequantize(w: f8E4M3FN, 1, 0)) : f32
 //     ->  matmul(x, w) : f32
@@ -53,8 +55,8 @@ namespace ingot::simplify {
 
 namespace {
 
-/// Returns the integer that all elements of a constant equal, seen through
-/// casts and reshapes; nothing if there is none.
+/// Returns the integer that all elements of a constant equal; casts and
+/// reshapes may follow the constant. Returns nothing for other values.
 std::optional<int64_t> numberOf(Value v) {
   while (isa_and_nonnull<CastOp, ReshapeOp>(v.getDefiningOp()))
     v = v.getDefiningOp()->getOperand(0);
@@ -77,7 +79,7 @@ std::optional<int64_t> numberOf(Value v) {
              : std::nullopt;
 }
 
-/// 8-bit integers minus their zero point, seen through transposes and reshapes.
+/// 8-bit integers minus their zero point, followed by transposes and reshapes.
 struct Centered {
   Value bytes;
   int64_t zero = 0;
@@ -112,8 +114,8 @@ struct Centered {
     return result;
   }
 
-  /// Returns the upper or the lower bytes of 16-bit integers, with the same
-  /// part of their zero point.
+  /// Returns the upper or the lower bytes of 16-bit integers, with the upper or
+  /// lower byte of their zero point.
   Centered part(bool isUpper) const {
     OpBuilder builder(bytes.getContext());
     builder.setInsertionPointAfterValue(bytes);
@@ -206,8 +208,8 @@ public:
   }
 
 private:
-  /// Rewrites `op` if it contracts 8-bit floats with constant 8-bit floats;
-  /// returns whether it did.
+  /// Rewrites `op` if it multiplies 8-bit floats by constant 8-bit floats.
+  /// Returns whether it did.
   bool multiplyFloats() {
     auto conv = dyn_cast<ConvOp>(op);
     if (conv && conv.getGroups() != 1)
@@ -233,9 +235,9 @@ private:
     return true;
   }
 
-  /// Whether two int8 contractions are faster than a float one. `terms`, the
-  /// number of products per result, must be large enough to pay for storing and
-  /// reloading the first result.
+  /// Whether two int8 contractions are faster than a float one. On targets with
+  /// float vectors, `terms`, the number of products per result, must be large
+  /// enough to outweigh storing and reloading the first result.
   bool splits(ConvOp conv, int64_t terms) const {
     constexpr int64_t leastTerms = 48;
     return !target.vectorFloats ||
@@ -251,7 +253,8 @@ private:
                               shapeOf(conv.getW()).back());
   }
 
-  /// Contracts the upper and the lower bytes of the left operand separately.
+  /// Replaces `op` by the sum of two contractions: of the upper bytes of the
+  /// left operand, and of its lower bytes.
   void split(const Centered &wide, const Centered &b) {
     Location loc = op->getLoc();
     Operation *upper = builder.clone(*op), *lower = builder.clone(*op);
@@ -319,7 +322,8 @@ private:
   }
 
   /// Subtracts zero * (sum of each input window) from `sums`. The window sums
-  /// are a contraction with weights of 1 and a single output channel.
+  /// are a contraction with weights of 1 and a single output channel, which
+  /// `sumsWith` builds.
   Value withoutZero(Value sums, Value weights, int64_t zero,
                     llvm::function_ref<Value(Value, Value, Type)> sumsWith) {
     Location loc = op->getLoc();
@@ -353,8 +357,8 @@ private:
                     builder.getIntegerType(32, /*isSigned=*/true));
   }
 
-  /// Replaces `op` by `sums`, converted to the element type of its result, plus
-  /// `bias`.
+  /// Replaces `op` by `sums`, converted to the element type of the result of
+  /// `op`, plus `bias`, which may be null.
   void replace(Value sums, Value bias) {
     Type type = op->getResult(0).getType();
     if (sums.getType() != type)

@@ -1,4 +1,4 @@
-// Ranges of 32-bit sums of products of 8-bit integers.
+// Checks that 32 bits hold sums of products of 8-bit integers.
 
 #ifndef INGOT_PASSES_SIMPLIFY_WORDSUMS_H
 #define INGOT_PASSES_SIMPLIFY_WORDSUMS_H
@@ -7,11 +7,12 @@
 
 namespace ingot::simplify {
 
-/// Whether 32 bits hold any sum of `terms` products of 8-bit integers.
+/// Whether any sum of `terms` products of two 8-bit integers fits 32 bits.
 bool fitsWord(int64_t terms);
 
-/// Returns a constant f32 bias as si32, if all its elements are integers and 32
-/// bits hold any sum of `terms` products plus the bias; else null.
+/// Returns a constant f32 bias as si32, if all its elements are integers and
+/// any sum of `terms` products of two 8-bit integers plus the bias fits 32
+/// bits. Returns null otherwise.
 mlir::Value biasInWords(mlir::OpBuilder &builder, mlir::Value bias,
                         int64_t terms);
 

@@ -1,4 +1,4 @@
-// Expands math operations into arithmetic.
+// Expands operations of the math dialect into arithmetic.
 //
 //   %y = math.exp %x : vector<16xf32>
 //     ->
@@ -28,8 +28,8 @@ namespace ingot::legalize {
 #define GEN_PASS_DEF_EXPANDMATH
 #include "passes/legalize/Passes.h.inc"
 
-/// Expands x^y to products, 1 / x or sqrt(x) for the constant exponents 1, 2,
-/// 3, 4, -1 and 0.5; expands other powers by expandPow.
+/// Expands x^y. For the constant exponents 1, 2, 3, 4, -1 and 0.5, builds
+/// products, 1 / x or sqrt(x); for other exponents, uses expandPow.
 static Num expandPowOrProduct(Num x, Num y) {
   DenseElementsAttr splat;
   FloatAttr scalar;
@@ -90,7 +90,7 @@ static Unary unaryExpansion(Operation *op) {
       .Case([](math::RoundOp) { return expandRound; })
       .Case([](math::RoundEvenOp) { return expandRoundEven; })
       .Case([](math::TruncOp) { return expandTrunc; })
-      .Case([](math::SqrtOp) { return sqrt; }) // Only of f16 and narrower.
+      .Case([](math::SqrtOp) { return sqrt; }) // Only for f16 and narrower.
       .Case([](math::AbsFOp) { return static_cast<Unary>(abs); })
       .Case([](math::IsNaNOp) { return isNaN; })
       .Case([](math::IsInfOp) -> Unary {
@@ -171,8 +171,8 @@ static void approximateQuotients(Value power) {
   }
 }
 
-/// Returns the type in which a function on `type` is computed: f32 for f16 and
-/// narrower floats.
+/// Returns the type in which a math function of type `type` is computed: f32
+/// instead of f16 and narrower floats, otherwise `type`.
 static Type computeType(Type type, OpBuilder &builder) {
   if (getElementTypeOrSelf(type).getIntOrFloatBitWidth() >= 32)
     return type;

@@ -1,7 +1,5 @@
-// Avoids the math library.
-//
 // Expands the operations of the math dialect, and floating-point remainders,
-// into plain arithmetic.
+// into plain arithmetic, so that generated code does not need a math library.
 
 #ifndef INGOT_PASSES_LEGALIZE_MATH_EXPANDMATH_H
 #define INGOT_PASSES_LEGALIZE_MATH_EXPANDMATH_H
@@ -18,13 +16,13 @@ namespace ingot::legalize {
 mlir::LogicalResult expandMath(mlir::Operation *root,
                                const TargetDescription &target);
 
-/// Whether `op` is computed by the target's own 2^x (kernel.exp2): an
-/// exponential or error function with fastmath<afn> in a device thread, unless
-/// the module is strict.
+/// Whether `op` is computed by the target's instruction for 2^x (kernel.exp2).
+/// This is so for an exponential or error function with fastmath<afn> in a
+/// device thread, unless the module is strict.
 bool isByExp2(mlir::Operation *op, const TargetDescription &target);
 
-/// Whether `op` is an exponential with fastmath<afn>: it may return 0 where its
-/// value is negligible when it is added to 1.
+/// Whether `op` is an exponential with fastmath<afn>: it may return 0 instead
+/// of a value that is negligible compared to 1.
 bool isExpOrZero(mlir::Operation *op);
 
 } // namespace ingot::legalize

@@ -1,10 +1,14 @@
-// The error function.
+// Expands the error functions erf and erfc.
 //
 // In f32, erf(x) (used by GELU) is x times a quotient of two polynomials in
-// x^2. In f64 it is a polynomial up to 1, and beyond 1 - erfc(x) with erfc(x) =
-// e^(-x^2) / (1 + 2 x) * P((x - 3) / (x + 3)). On targets with a 2^x
-// instruction, if small results may be less accurate, erf is computed from an
-// exponential and a quotient: one instruction each.
+// x^2. In f64, erf(x) is x times a polynomial in x^2 if |x| < 1, and 1 -
+// erfc(x) for larger x, where
+//
+//   erfc(x) = e^(-x^2) / (1 + 2 x) * P((x - 3) / (x + 3))
+//
+// If the target has an instruction for 2^x, and small results of erf may be
+// less accurate, erf is computed from an exponential and a reciprocal, with one
+// instruction for each.
 
 #include "passes/legalize/math/ExpandMathFunctions.h"
 #include "passes/legalize/math/MathNum.h"

@@ -1,16 +1,17 @@
-// Exponentials, logarithms, powers.
+// Expands exponentials, logarithms and powers.
 //
 // e^x: with m the nearest integer to x / (2 ln 2), e^x = e^r * 2^m * 2^m, where
-// |r| <= ln 2. Two factors 2^m instead of one 2^(2m) reach the largest and the
-// denormal results without overflow in between, and adding a large constant
-// both rounds x / (2 ln 2) and leaves m + bias in the low bits, which a shift
-// turns into 2^m.
+// |r| <= ln 2. Two factors 2^m instead of one 2^(2m) reach the largest results
+// and the denormal ones without an intermediate overflow. The addition of a
+// large constant both rounds x / (2 ln 2) to m and leaves m + bias in the low
+// bits of the sum, which a shift turns into 2^m.
 //
-// log x: x = 2^k (1 + f), 1 + f in [sqrt(1/2), sqrt(2)).
+// log x: computed as k ln 2 + log(1 + f), where x = 2^k (1 + f) with 1 + f in
+// [sqrt(1/2), sqrt(2)).
 //
-// x^y = 2^(y log2 x), with log2 x and the product in double the precision: the
-// exponential amplifies an absolute error of the product up to 128 times (f64:
-// 1024 times).
+// x^y = 2^(y log2 x), with log2 x and the product in twice the precision of a
+// float: the exponential amplifies an absolute error of the product up to 128
+// times (f64: 1024 times).
 
 #include "dialects/kernel/KernelDialect.h"
 #include "passes/legalize/math/ExpandMathFunctions.h"
@@ -34,7 +35,8 @@ TwoLn2 twoLn2(MathBuilder &b) {
 constexpr double kLn2 = 0.69314718055994530942,
                  kLog2EBeyondF64 = 2.0355273740931033e-17;
 
-/// m, the nearest integer to x * factor (see roundAndScale), and 2^m.
+/// The result of roundAndScale(x, factor): the nearest integer m to x * factor,
+/// and `power`, 2^m.
 struct Scaled {
   Num m, power;
 };
@@ -74,7 +76,7 @@ static Num expOfLimited(Num x, Num low, double scale) {
   return p * power * (scale == 1 ? power : power * scale);
 }
 
-/// Returns a number x from which on e^x is infinite.
+/// Returns a bound above which e^x is infinite.
 static double mostExponent(MathBuilder &b) { return b.pick(89.5, 710.5); }
 
 Num expandExpOfSum(Num high, Num low, double scale) {
@@ -102,9 +104,9 @@ Num expandExpOrZero(Num x) {
   // For x above this bound e^x is not denormal, and neither is its quotient by
   // a softmax sum.
   double least = b.pick(-80.0, -700.0);
-  // Without denormal results a single factor 2^m suffices, with m the nearest
-  // integer to x / ln 2; it becomes infinite slightly below the largest number.
-  // Below the smallest exponent the computed value is discarded, and is rarely
+  // Without denormal results, a single factor 2^m suffices, with m the nearest
+  // integer to x / ln 2; it becomes infinite slightly below the largest float.
+  // For x below `least`, the computed value is discarded; it is rarely
   // denormal. In f32, rounding log2 e to one float costs |x| / 4 units in the
   // last place (|x| without fused multiply-add), which is negligible in a sum
   // of such exponentials.
@@ -121,8 +123,8 @@ Num expandExpOrZero(Num x) {
   return select(x < least, 0, named(result, "power"));
 }
 
-/// Computes 2^(high + low), with an argument of the polynomial in [-ln 2 / 2,
-/// ln 2 / 2]: pow needs the accuracy of this range.
+/// Computes 2^(high + low). The argument of the polynomial is in [-ln 2 / 2, ln
+/// 2 / 2], where the polynomial is accurate enough for pow.
 static Num exp2OfSum(Num high, Num low) {
   MathBuilder &b = *high.b;
   Num x = b.isDouble() ? clamp(high, -1080, 1030) : clamp(high, -152, 130);
@@ -156,7 +158,8 @@ Num expandExpm1(Num x) {
 
 namespace {
 
-/// The parts of a positive finite x = 2^k m = 2^k (1 + f).
+/// The parts of a positive finite x = 2^k m = 2^k (1 + f), with m in
+/// [sqrt(1/2), sqrt(2)).
 struct LogParts {
   Num k, m, f;
 };
@@ -255,12 +258,12 @@ Num expandLog1p(Num x) {
 
 namespace {
 
-/// A number in double the precision, as the sum of two floats.
+/// A number with twice the precision of a float, as the sum of two floats.
 struct Twice {
   Num high, low;
 };
 
-/// Returns log2(x) for positive finite x.
+/// Returns log2(x) for positive finite x with twice the precision of a float.
 Twice log2Twice(Num x) {
   MathBuilder &b = *x.b;
   LogParts p = splitForLog(x);

@@ -1,4 +1,4 @@
-// One function per math operation, which builds its expansion.
+// Declares, for each math operation, the function that builds its expansion.
 //
 // ExpandMath.cpp calls these functions. Their expansions accept every value,
 // including infinities and NaN, and work on scalars and vectors.
@@ -11,8 +11,8 @@
 namespace ingot::legalize {
 
 // Defined in ExpandMathExpLog.cpp (exp, expm1, log, log1p are in MathNum.h):
-/// Compute 2^x by the instruction of the target (kernel.exp2), and e^x by means
-/// of it.
+/// exp2OfTarget builds 2^x by the target's instruction (kernel.exp2);
+/// expandExpByExp2 builds e^x with exp2OfTarget.
 Num exp2OfTarget(Num x);
 Num expandExpByExp2(Num x);
 Num expandExp2(Num x);
@@ -21,20 +21,19 @@ Num expandLog10(Num x);
 Num expandPow(Num x, Num y);
 
 // Defined in LargeAngles.cpp:
-/// An angle r in [-pi/4, pi/4] and the quadrant: the multiple of pi/2 that was
-/// subtracted from the angle. Only the two lowest bits of `quadrant` are
-/// meaningful.
+/// An angle r in [-pi/4, pi/4], and the number of multiples of pi/2 that were
+/// subtracted to get it. Only the two lowest bits of `quadrant` are meaningful.
 struct ReducedAngle {
   Num r, quadrant;
 };
-/// Whether reducing the angle x by pi/2 needs more bits of pi than exact float
-/// products allow.
+/// Whether the exact float products that reduce smaller angles by multiples of
+/// pi/2 have too few bits of pi for the angle `x`.
 Num isLargeAngle(Num x);
-/// Reduces the scalar angle `x` if it is large and finite; else returns
-/// `otherwise`.
+/// Reduces the scalar angle `x` to [-pi/4, pi/4] if it is large and finite;
+/// returns `otherwise` for other angles.
 ReducedAngle reduceLargeAngle(Num x, ReducedAngle otherwise);
-/// Returns `result` if no lane of the vector `x` is a large angle, else
-/// `ofScalar` of each lane.
+/// Returns `result` if no lane of the vector `x` is a large angle; otherwise
+/// applies `ofScalar` to each lane.
 Num replaceLargeAngles(Num x, Num result, Num (*ofScalar)(Num));
 
 // Defined in ExpandMathTrigonometry.cpp:
@@ -55,8 +54,8 @@ Num expandAcosh(Num x);
 Num expandAtanh(Num x);
 
 // Defined in ExpandMathErf.cpp:
-/// Computes erf(x) by the 2^x instruction of the target, with the accuracy that
-/// is needed if erf(x) is added to 1, as in GELU.
+/// Computes erf(x) by the target's instruction for 2^x, accurately enough if
+/// erf(x) is added to 1, as in GELU.
 Num expandErfByExp2(Num x);
 Num expandErfc(Num x);
 

@@ -1,8 +1,8 @@
-// Hyperbolic functions and their inverses.
+// Expands hyperbolic functions and their inverses.
 //
-// Based on e^x - 1 and log(1 + x), which are accurate for small arguments. tanh
-// in f32, the activation function of many networks, is a quotient of two
-// polynomials.
+// They are computed from e^x - 1 and log(1 + x), which are accurate for small
+// arguments. tanh in f32, the activation function of many networks, is a
+// quotient of two polynomials.
 
 #include "passes/legalize/math/ExpandMathFunctions.h"
 #include "passes/legalize/math/MathNum.h"
@@ -13,8 +13,8 @@ namespace ingot::legalize {
 
 Num expandSinh(Num x) {
   Num a = named(abs(x), "a");
-  // From 10 (f64: 22) on e^-x is negligible beside e^x, and sinh(x) is e^x / 2,
-  // which is finite for larger x than e^x is.
+  // Above 10 (f64: 22), e^-x is negligible compared to e^x, so sinh(x) is e^x /
+  // 2. This is finite for larger x than e^x is.
   Num large = named(a > x.b->pick(10.0, 22.0), "large");
   Num e = named(expandExpm1(select(large, 0, a)), "e");
   Num small = named((e + e / (e + 1)) * 0.5, "small");

@@ -1,4 +1,4 @@
-// Bit counts and integer powers.
+// Expands bit counts and integer powers.
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
@@ -23,7 +23,8 @@ static Num integerLike(Num x, uint64_t bits) {
   return x.b->wrap(arith::ConstantOp::create(x.b->builder, x.b->loc, value));
 }
 
-/// Counts set bits by adding neighbouring groups of 1, 2, 4, ... bits.
+/// Counts the set bits of `x` by adding the counts of neighbouring groups of 1,
+/// 2, 4, ... bits.
 Num expandPopulation(Num x) {
   for (unsigned group = 1; group < widthOf(x.v); group *= 2) {
     uint64_t mask = ~uint64_t(0) / ((uint64_t(1) << group) + 1);
@@ -42,7 +43,7 @@ Num expandTrailingZeros(Num x) {
   return expandPopulation(!x & (x - integerLike(x, 1)));
 }
 
-/// Computes x^n by squaring, over all bits of the non-negative n.
+/// Computes x^n by repeated squaring, with a step for each bit of n >= 0.
 template <typename MulOp>
 static Value power(OpBuilder &builder, Location loc, Value x, Value n,
                    TypedAttr oneOfX) {
@@ -85,8 +86,8 @@ Value expandIPow(OpBuilder &builder, Location loc, Value x, Value y) {
                 builder.getF32Type()); // The float type is not used.
   Value positive = power<arith::MulIOp>(builder, loc, x, y,
                                         builder.getIntegerAttr(element, 1));
-  // A power with negative exponent truncates to 0, except for the bases 1 and
-  // -1.
+  // With a negative exponent, the power is 1 / x^|y|, which truncates to 0
+  // unless the base is 1 or -1.
   Num base = b.wrap(x), exponent = b.wrap(y);
   Num odd = equal(exponent & integerLike(exponent, 1), 1);
   Num inverse = select(equal(base, 1), 1,

@@ -1,7 +1,7 @@
-// Cube root and reciprocal square root.
+// Expands the cube root and the reciprocal square root.
 //
-// The square root itself is an instruction on every target, or ExpandSqrt
-// expands it.
+// The square root itself is not expanded here: every target has an instruction
+// for it, or ExpandSqrt expands it.
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "passes/legalize/math/ExpandMathFunctions.h"
@@ -13,14 +13,14 @@ namespace ingot::legalize {
 
 Num expandRsqrt(Num x) { return 1 / sqrt(x); }
 
-/// Computes the cube root. Dividing the exponent (and with it the bits) by 3
-/// gives a guess within 4%; each Halley step then triples the number of correct
-/// digits.
+/// Computes the cube root. Dividing the bits of the float by 3, and with them
+/// its exponent, gives a guess within 4% of the root. Each of two Halley steps
+/// then triples the number of correct digits.
 Num expandCbrt(Num x) {
   MathBuilder &b = *x.b;
   Num a = named(abs(x), "a");
-  // Scale away from both ends of the range: cubes must not overflow, and the
-  // bits of denormals are not proportional to the logarithm.
+  // Scale the operand away from both ends of the range: cubes must not
+  // overflow, and the bits of denormals do not approximate a logarithm.
   Num small = named(a < b.pick(0x1p-90, 0x1p-900), "small");
   Num scaled =
       a * select(small, b.constant(b.pick(0x1p60, 0x1p300)), b.constant(0.125));

@@ -1,7 +1,7 @@
-// Rounding to integers, remainders, extrema.
+// Expands rounding to integers, remainders, minimum and maximum.
 //
-// Rounding works in floats: adding and subtracting 2^23 (f64: 2^52) leaves the
-// nearest integer, which a comparison corrects up or down. This avoids
+// Rounding works in floats: adding and subtracting 2^23 (f64: 2^52) gives the
+// nearest integer, which is corrected by one after a comparison. This avoids
 // conversions to integers, whose overflow is undefined in C++.
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -16,14 +16,14 @@ namespace ingot::legalize {
 
 static double fractionless(Num x) { return x.b->pick(0x1p23, 0x1p52); }
 
-/// Returns the integer nearest to `magnitude`, which is below fractionless():
-/// 2^23 (f64: 2^52).
+/// Returns the integer nearest to `magnitude`, which must be below
+/// fractionless(): 2^23 (f64: 2^52).
 static Num nearestMagnitude(Num magnitude) {
   return (magnitude + fractionless(magnitude)) - fractionless(magnitude);
 }
 
-/// Returns `rounded` with the sign of `x`, also if it is 0. From fractionless()
-/// on numbers have no fraction: returns `x` itself.
+/// Returns `rounded` with the sign of `x`, also if it is 0. Returns `x` itself
+/// if `magnitude` is at least fractionless(), since `x` is an integer then.
 static Num finishRounding(Num x, Num magnitude, Num rounded) {
   return select(magnitude < fractionless(x), withSign(rounded, signOf(x)), x);
 }
@@ -72,8 +72,9 @@ Num expandMinimum(Num x, Num y) {
   return select(isNaN(x), x, select(x < y, x, y));
 }
 
-/// Computes x - q y for 0 <= x, 0 < y and q = trunc(x / y) < 2^23 (f64: 2^52):
-/// every product of halves is exact, and every difference fits the mantissa.
+/// Computes x - q y for 0 <= x, 0 < y and q = trunc(x / y) < 2^23 (f64: 2^52).
+/// The result is exact: q and y are split into halves whose products are exact,
+/// and each difference fits the mantissa.
 static Num remainderStep(Num x, Num y) {
   Num q = named(expandTrunc(x / y), "q");
   Num qHigh = named(upperHalf(q), "q_high"), qLow = named(q - qHigh, "q_low");
@@ -84,8 +85,8 @@ static Num remainderStep(Num x, Num y) {
   return select(r < 0, r + y, r);
 }
 
-/// Returns the biased exponent of x as an integer; for denormals it continues
-/// below 1.
+/// Returns the biased exponent of `x` as an integer; for denormals, it is less
+/// than 1.
 static Num exponentOf(Num x) {
   MathBuilder &b = *x.b;
   Num denormal = named(x < b.pick(0x1p-126, 0x1p-1022), "denormal");
@@ -95,9 +96,9 @@ static Num exponentOf(Num x) {
   return select(denormal, exponent - b.pick(24.0, 54.0), exponent);
 }
 
-/// Returns y times the power of two that brings it within 2^20 (f64: 2^48)
-/// below x, so that one step subtracts that many bits of the quotient; y itself
-/// if it is already that close.
+/// Returns y * 2^n with the least n >= 0 for which x / (y * 2^n) is less than
+/// about 2^20 (f64: 2^48), so that one remainderStep subtracts that many bits
+/// of the quotient.
 static Num alignDivisor(Num x, Num y) {
   MathBuilder &b = *x.b;
   Num gap = named((exponentOf(x) - exponentOf(y)) - b.pick(20.0, 48.0), "gap");
@@ -119,8 +120,8 @@ Num expandRemainder(Num x, Num y) {
   Num invalid = named(!(abs(x) < inf) | !(divisor > 0), "invalid");
   divisor = select(invalid, 1, divisor);
   Num start = named(select(invalid | equal(divisor, inf), 0, abs(x)), "start");
-  // Long division with as many quotient bits per iteration as fit; ordinary
-  // quotients need one iteration.
+  // Long division: each iteration subtracts as many bits of the quotient as one
+  // step can. Quotients below 2^20 (f64: 2^48) need one iteration.
   auto loop = scf::WhileOp::create(
       b.builder, b.loc, TypeRange{b.floatType}, ValueRange{start.v},
       [&](OpBuilder &inner, Location loc, ValueRange args) {

@@ -1,13 +1,14 @@
-// Sine, cosine, tangent and their inverses.
+// Expands sine, cosine, tangent and their inverses.
 //
-// sin, cos, tan: r = x - n pi/2 with |r| <= pi/4. pi/2 is subtracted in parts
-// of so few bits that each product with n is exact for |x| up to 1e5. Larger
-// angles are reduced in integers (LargeAngles.cpp), lane by lane in vectors.
-// The check for large angles is a comparison that is not on the critical path
-// of the result.
+// sin, cos, tan: r = x - n pi/2 with |r| <= pi/4. To subtract n pi/2
+// accurately, pi/2 is split into parts with so few bits that the product of
+// each with n is exact for |x| up to 1e5. Larger angles are reduced in integers
+// (LargeAngles.cpp), lane by lane in vectors. The check for large angles is a
+// comparison that is not on the critical path of the result.
 //
-// The inverses reduce their argument to +-1/2 (asin, acos, by half angles) and
-// to +-tan(pi/8) (atan, by differences of angles).
+// asin and acos reduce their argument to [-1/2, 1/2] by the formulae for half
+// angles; atan reduces its argument to [-tan(pi/8), tan(pi/8)] by the formula
+// for differences of angles.
 
 #include "passes/legalize/math/ExpandMathFunctions.h"
 #include "passes/legalize/math/MathNum.h"
@@ -20,15 +21,15 @@ namespace {
 
 constexpr double kPi = 3.1415926535897932385;
 
-/// An angle x = quadrant * pi/2 + r, as its quadrant and the sine and cosine of
-/// r.
+/// An angle x = quadrant * pi/2 + r, represented by `quadrant` and the sine and
+/// cosine of r.
 struct Angle {
   Num quadrant; // only the two lowest bits are meaningful
   Num sin, cos;
 };
 
-/// Whether the angles of a function may be large (isLargeAngle): f16 and
-/// narrower types cannot hold large angles.
+/// Whether operands of the expanded function may be large angles
+/// (isLargeAngle); numbers in f16 and narrower types are too small.
 bool mayBeLarge(const MathBuilder &b) { return !b.isOfHalf; }
 
 /// Whether the expanded function has a scalar operand, not a vector.
@@ -63,8 +64,8 @@ Angle reduceAngle(Num x) {
   return {quadrant, sin, cos};
 }
 
-/// Returns `result`, but replaces the lanes in which the angle in the vector
-/// `x` is large by `function` of this angle.
+/// Returns `result`, except that the lanes in which the vector `x` is a large
+/// angle are replaced by `function` of this angle.
 Num withLargeLanes(Num x, Num result, Num (*function)(Num)) {
   return isScalar(*x.b) || !mayBeLarge(*x.b)
              ? result
@@ -151,7 +152,7 @@ static Num atanOfQuotient(Num numerator, Num denominator) {
   Num z = named(up / down, "z");
   Num u = named(z * z, "u");
   Num small = named(fma(z * u, polynomial(u, kAtan), z), "small");
-  // The rounding errors of pi/4 and pi/2 are added to the small part.
+  // The rounding errors of the constants pi/4 and pi/2 are added to `small`.
   double low = b.pick(-4.3711390001862426e-8, 6.12323399573676589e-17);
   Num base =
       select(high, kPi / 2, select(middle, b.constant(kPi / 4), b.constant(0)));
@@ -168,8 +169,9 @@ Num expandAtan2(Num y, Num x) {
   MathBuilder &b = *x.b;
   double inf = std::numeric_limits<double>::infinity();
   Num up = named(abs(y), "up"), down = named(abs(x), "down");
-  // The quotient 0/0 counts as 0/1, inf/inf as 1/1. Underflowing quotients are
-  // exact enough after scaling both operands; overflowing ones give pi/2.
+  // 0/0 is treated as 0/1, and inf/inf as 1/1. Scaling both operands makes
+  // quotients that underflow accurate enough; quotients that overflow give
+  // pi/2.
   Num bothInfinite = named(equal(up, inf) & equal(down, inf), "both_infinite");
   Num zero = named(equal(up, 0), "zero");
   Num one = named(b.constant(1), "one");

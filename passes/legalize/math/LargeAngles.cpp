@@ -1,17 +1,18 @@
-// Reduces large angles by pi/2 in integers (Payne and Hanek, 1983).
+// Reduces large angles by multiples of pi/2, in integers (Payne and Hanek,
+// 1983).
 //
-//     |x| = m * 2^e, m an integer of the mantissa's bits
+//     |x| = m * 2^e, where m is the mantissa as an integer
 //     |x| * 2/pi mod 4 = (m * window) mod 2^(32 * words), in fixed point
 //
 // where `window` contains the bits of 2/pi whose products with m are neither a
 // multiple of 4 nor too small to matter. The two highest bits of the product
-// are the quadrant, the others the angle within it. No angle of the format is
-// closer than 2^-31 (f32) or 2^-61 (f64) to a multiple of pi/2, relative to
-// pi/2, so the kept bits of the fraction (62 and 126) leave more than a
-// mantissa.
+// are the quadrant, the other bits are the fraction of the quadrant. No float
+// is closer to a multiple of pi/2 than 2^-31 (f32) or 2^-61 (f64) times pi/2,
+// so the fraction (62 or 126 bits) has enough bits after its leading zeros for
+// a mantissa.
 //
-// Uses 32-bit integers with 64-bit products, which microcontrollers multiply
-// and shift without library calls.
+// The code multiplies 32-bit integers to 64-bit products, since
+// microcontrollers multiply and shift these without library calls.
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -24,7 +25,7 @@ using namespace mlir;
 
 namespace ingot::legalize {
 
-/// 2/pi * 2^1184 in 32-bit words, the highest first.
+/// The digits of 2/pi in 32-bit words, the highest first: 2/pi * 2^1184.
 static constexpr uint32_t kTwoOverPi[] = {
     0xa2f9836e, 0x4e441529, 0xfc2757d1, 0xf534ddc0, 0xdb629599, 0x3c439041,
     0xfe5163ab, 0xdebbc561, 0xb7246e3a, 0x424dd2e0, 0x06492eea, 0x09d1921c,
@@ -45,13 +46,13 @@ public:
 
   ReducedAngle reduce() {
     Num exponent = magnitude >> b.mantissaBits();
-    // The bit position in the words of 2/pi at which the window begins.
+    // `position` is the first bit of the window within the words of 2/pi.
     int64_t zeros = b.pick(1, 2), bits = b.mantissaBits();
     Num position = named(
         word(exponent) - double(b.bias() + bits + 2 - 32 * zeros), "position");
     SmallVector<Num> product = multiply(mantissa(), window(position, zeros));
-    // Split the product into the nearest quadrant and the remainder, in [-1/2,
-    // 1/2) of a quadrant.
+    // Split the product into the nearest quadrant and the remaining fraction,
+    // in [-1/2, 1/2) of a quadrant.
     Num top = named(product.back(), "top");
     Num quadrant = named((top + 0x20000000) >> 30, "quadrant");
     product.back() = named(top - (quadrant << 30), "rest");
@@ -93,8 +94,9 @@ private:
     return {named(word(m), "m_low"), named(word(m >> 32), "m_high")};
   }
 
-  /// Returns the bits of 2/pi from `position` on, in words, the lowest first.
-  /// The words of 2/pi are preceded by `zeros` words of 0.
+  /// Returns the bits of 2/pi that begin at `position`, in 32-bit words, the
+  /// lowest first. Positions count from `zeros` words of 0 before those of
+  /// 2/pi.
   SmallVector<Num> window(Num position, int64_t zeros) {
     size_t count = b.pick<size_t>(3, 6), bits = b.pick<size_t>(3, 6);
     SmallVector<Num> words;
@@ -102,8 +104,9 @@ private:
       words.push_back(word(static_cast<int64_t>(i) < zeros
                                ? uint32_t(0)
                                : kTwoOverPi[i - static_cast<size_t>(zeros)]));
-    // Moves the words down by position / 32, one bit of the distance at a time.
-    // The highest bit of the distance is only set if the other bits are 0.
+    // Moves the words down by position / 32 words: for each bit of this number
+    // that is set, by the value of the bit. If the highest bit is set, all
+    // other bits are 0.
     Num index = named(position >> 5, "index");
     for (size_t bit = bits; bit-- > 0;) {
       size_t step = size_t(1) << bit,
@@ -125,8 +128,8 @@ private:
     return result;
   }
 
-  /// Returns the lowest words of the product of two integers, as many as `y`
-  /// has. All words are in order from the lowest.
+  /// Returns the low y.size() words of the product of the integers `x` and `y`.
+  /// All words are in order from the lowest.
   SmallVector<Num> multiply(ArrayRef<Num> x, ArrayRef<Num> y) {
     SmallVector<Num> result;
     Num carry;
@@ -144,10 +147,10 @@ private:
     return result;
   }
 
-  /// Returns pi/2 times a signed fraction given in words; the unit of the
-  /// highest word is 2^-30.
+  /// Returns pi/2 times a signed fraction, which is given as `words` from the
+  /// lowest; the unit of the highest word is 2^-30.
   Num fractionToAngle(ArrayRef<Num> words) {
-    // Split the fraction into parts that are exact as floats.
+    // Split the fraction into integers that floats represent exactly.
     SmallVector<Num> parts;
     auto add = [&](Num integer, int exponent) {
       Num value = b.wrap(
@@ -171,8 +174,8 @@ private:
     Num fraction = named(parts.front() + tail, "fraction");
     Num high = named(upperHalf(fraction), "high");
     Num low = named((parts.front() - high) + tail, "low");
-    // pi/2 is split in two parts, so that the product of the first with `high`
-    // is exact.
+    // pi/2 is split into two parts, so that the product of the first part with
+    // `high` is exact.
     double piHigh = b.pick(1.57080078125, 1.5707963109016418457);
     double piLow = b.pick(-4.4544551033807686783e-6, 1.5893254773528196e-8);
     return named(fma(high, b.constant(piHigh),
@@ -190,7 +193,7 @@ Num isLargeAngle(Num x) { return abs(x) > 1e5; }
 
 ReducedAngle reduceLargeAngle(Num x, ReducedAngle otherwise) {
   MathBuilder &b = *x.b;
-  // Infinities and NaN take `otherwise`, which is NaN for them.
+  // For infinities and NaN, `otherwise` is NaN, which is the correct result.
   Num isLarge = named(isLargeAngle(x) & (abs(x) < b.infinity()), "is_large");
   auto branch = scf::IfOp::create(
       b.builder, b.loc, TypeRange{b.floatType, b.intType}, isLarge.v, true);

@@ -182,7 +182,7 @@ Num upperHalf(Num x) {
 }
 
 Num nearest(Num x) {
-  // Adding 1.5 * 2^mantissaBits rounds the fraction away.
+  // Adding 1.5 * 2^mantissaBits rounds to an integer.
   double magic = x.b->pick(12582912.0, 6755399441055744.0);
   return (x + magic) - magic;
 }

@@ -1,8 +1,8 @@
-// Builds arith operations with C++ operators.
+// Builds arith operations by C++ operators.
 //
-// Used by the files ExpandMath*.cpp; works on scalars and vectors. Unlike
+// The files ExpandMath*.cpp use this, for scalars and vectors. Unlike
 // graph::Expr, which supports the ONNX element types, Num supports only f32,
-// f64 and integers as bits.
+// f64, and integers that hold the bits of floats.
 
 #ifndef INGOT_PASSES_LEGALIZE_MATH_MATHNUM_H
 #define INGOT_PASSES_LEGALIZE_MATH_MATHNUM_H
@@ -20,7 +20,8 @@ struct Num {
   mlir::Value v;
 };
 
-/// The insertion point, and the float type in which an expansion is computed.
+/// Holds the insertion point of an expansion, and the float type in which it is
+/// computed.
 class MathBuilder {
 public:
   /// `like` is f32, f64 or a vector of them.
@@ -50,7 +51,7 @@ public:
   mlir::OpBuilder &builder;
   mlir::Location loc;
   mlir::Type floatType;
-  mlir::Type intType; // An integer type of the same width and shape.
+  mlir::Type intType; // Integers with the shape and width of `floatType`.
   unsigned width;
   /// Whether quotients may be off by two units in the last place.
   bool mayApproximate = false;
@@ -107,10 +108,9 @@ Num select(Num condition, Num x, double y);
 Num select(Num condition, double x, Num y);
 /// Clamps x to [low, high]; NaN remains NaN.
 Num clamp(Num x, double low, double high);
-/// Computes x * y + z, rounded once or twice depending on the target.
+/// Computes x * y + z, rounded once (fused) or twice, depending on the target.
 Num fma(Num x, Num y, Num z);
-/// Evaluates the polynomial with the coefficients of the table by Horner's
-/// rule.
+/// Evaluates the polynomial whose coefficients are in `table` by Horner's rule.
 Num polynomial(Num x, const math_tables::Table &table);
 Num sqrt(Num x);
 
@@ -121,8 +121,8 @@ Num signOf(Num x); // the sign bit
 /// Returns x, which must not be negative, with the sign bit `signBit`.
 Num withSign(Num x, Num signBit);
 /// Returns `x` with only the upper half of its mantissa: products of two such
-/// numbers are exact. The bit operations also keep compilers from contracting
-/// across them.
+/// numbers are exact. It is computed by bit operations, which also keep
+/// compilers from contracting the operations before and after it.
 Num upperHalf(Num x);
 /// Returns the nearest integer, ties to even, for |x| below 2^mantissaBits.
 Num nearest(Num x);
@@ -131,7 +131,7 @@ inline constexpr double kLog2E = 1.4426950408889634074;
 
 // Functions that build expansions and are used by other expansions, too.
 Num expandExp(Num x, double scale = 1);
-/// Computes e^x, but 0 for x below -80 (f64: -700). For larger x no
+/// Computes e^x, but returns 0 for x below -80 (f64: -700). For larger x, no
 /// intermediate value is denormal; denormals are slow on many processors.
 Num expandExpOrZero(Num x);
 /// Computes e^(high + low) * scale, where low is much smaller than high.

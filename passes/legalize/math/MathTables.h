@@ -240,8 +240,9 @@ inline constexpr Table kErfSmall = {
      5.94537029795326366e-11},
 };
 
-/// e^(x^2) erfc(x) / t in t = 1 / (1 + kErfScale x), x from 0: erf(x) within 1.5e-7
-/// (Abramowitz and Stegun, Handbook of Mathematical Functions, 7.1.26).
+/// e^(x^2) erfc(x) / t as a polynomial in t = 1 / (1 + kErfScale x), for x >= 0. The
+/// error of erf(x) is less than 1.5e-7 (Abramowitz and Stegun, Handbook of Mathematical
+/// Functions, 7.1.26).
 inline constexpr double kErfScale = 0.3275911;
 inline constexpr Table kErfBesideOne = {
     {0.254829592, -0.284496736, 1.421413741, -1.453152027, 1.061405429},

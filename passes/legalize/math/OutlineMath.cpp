@@ -9,7 +9,7 @@
 //     return %y : f32
 //   }
 //
-// so that each expansion is printed once, under a name and with a comment that
+// Each expansion is then printed once, under a name and with a comment that
 // states its accuracy. Operations for which the target has an instruction,
 // powers with a constant exponent (which become products), and operations on
 // floats narrower than f32 are not outlined.

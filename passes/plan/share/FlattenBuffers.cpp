@@ -1,13 +1,13 @@
-// Replaces shapes of buffers by explicit index arithmetic.
+// Replaces the shapes of a kernel's buffers by explicit index arithmetic.
 //
 //   func @k(%x: memref<6x8xf32>) {              func @k(%x: memref<?xf32>) {
 //     %v = memref.load %x[%i, %j]        ->       %at = %i * 8 + %j
 //                                                 %v = memref.load %x[%at]
 //
 // Each access has its own arithmetic, each stride is a separate constant named
-// after its buffer, and neither `* 1` nor `+ 0` is omitted: kernels for two
-// shapes then differ in constants only, whatever their strides. Local buffers
-// and constant tables of a kernel are unchanged.
+// after its buffer, and neither `* 1` nor `+ 0` is omitted. Kernels for two
+// shapes then differ only in constants, whatever their strides are. Local
+// buffers and constant tables of a kernel are unchanged.
 
 #include "passes/plan/share/FlattenBuffers.h"
 
@@ -25,15 +25,15 @@ using namespace ingot::kernel;
 namespace ingot::plan {
 namespace {
 
-/// The strides and the offset of a buffer in elements, relative to the argument
-/// of which it is a view.
+/// The strides and the offset of a buffer, counted in elements from the
+/// beginning of the kernel argument `root` of which it is a view.
 struct Layout {
   Value root;
   SmallVector<int64_t> strides;
   int64_t offset = 0;
 
-  /// Computes the layout of `buffer`; returns nothing if views change the
-  /// element type.
+  /// Computes the layout of `buffer`. Returns nothing if it is not static, or
+  /// if views change the element type.
   static std::optional<Layout> of(Value buffer) {
     auto type = cast<MemRefType>(buffer.getType());
     Layout layout{buffer, {}, 0};
@@ -132,8 +132,8 @@ private:
   }
 
   /// Replaces the buffer that a cursor reads if its condition is false by the
-  /// kernel's argument; returns false if the buffer does not begin where the
-  /// argument does.
+  /// kernel argument of which it is a view. Returns false if the buffer does
+  /// not begin at the beginning of the argument.
   static bool flattenOtherwise(CursorOp cursor) {
     if (!cursor.getOtherwise())
       return true;

@@ -7,9 +7,10 @@
 
 namespace ingot::plan {
 
-/// Gives the arguments of a kernel types without static shapes; accesses then
-/// compute an index from strides. Returns false, and leaves the kernel partly
-/// changed, if a buffer is used in a way that cannot be rewritten.
+/// Makes the arguments of `kernel` one-dimensional buffers of dynamic size;
+/// accesses then compute an index from strides. Returns false, and leaves the
+/// kernel partly changed, if a buffer is used in a way that cannot be
+/// rewritten.
 bool flattenBuffers(kernel::FuncOp kernel);
 
 } // namespace ingot::plan

@@ -13,15 +13,15 @@
 // arguments. An integer that is equal in all kernels stays in the code, and so
 // does the size of the register tile, which determines the number of
 // operations. Integers that are equal to each other in each kernel become one
-// argument; an integer that is always a multiple of another one, a product of
-// two, or the sum of another one and a constant is computed.
+// argument. An integer is computed from other arguments if it is always a
+// multiple of one, the product of two, or the sum of one and a constant.
 //
 // The left shifts and addends of integer requantization become arguments as
 // well, since each kernel has its own. Right shifts and clamp bounds stay in
 // the code, where they are immediates of instructions.
 //
-// Used on targets that need small code. Runs after memory planning, when the
-// buffers of a launch no longer have to match in shape.
+// This is for targets that need small code. It follows memory planning, when
+// the buffers of a launch no longer have to match in shape.
 
 #include "dialects/kernel/KernelDialect.h"
 #include "dialects/kernel/ValueNames.h"
@@ -88,7 +88,7 @@ void joinNumbers(FuncOp function) {
 /// constants.
 class Comparison {
 public:
-  SmallVector<OpOperand *> uses; // in the first function
+  SmallVector<OpOperand *> uses; // the integer operands of the first function
   SmallVector<int64_t> first, second;
 
   bool areAlike(FuncOp a, FuncOp b) {
@@ -121,8 +121,8 @@ private:
     return i == left.end() && j == right.end();
   }
 
-  /// Whether both values are index constants, equal other constants, or
-  /// corresponding values of the two functions.
+  /// Whether both values are index constants, are equal constants of another
+  /// type, or are corresponding results or arguments of the two functions.
   bool fits(Value x, Value y) const {
     bool m = constantIndex(x).has_value(), n = constantIndex(y).has_value();
     if (m || n)
@@ -167,13 +167,13 @@ private:
   IRMapping mapping;
 };
 
-/// A function of the module, and a copy of it with flattened buffers.
+/// A kernel of the module, and a copy of it with flattened buffers.
 struct Kernel {
   FuncOp function;
   OwningOpRef<FuncOp> flat;
 };
 
-/// Kernels that differ in integers only, and these integers.
+/// A set of kernels that differ in integers only, and these integers.
 struct Group {
   SmallVector<Kernel *> members;
   SmallVector<OpOperand *> uses;
@@ -200,8 +200,8 @@ struct Group {
 struct Parameter {
   SmallVector<int64_t> values;
   SmallVector<OpOperand *> uses;
-  /// With `base`, the value is computed: factor * parameter[base] (times
-  /// parameter[other], if there is `other`) + addend.
+  /// If `base` is set, the value is computed: factor * parameter[base] +
+  /// addend, or parameter[base] * parameter[other] if `other` is set.
   int base = -1, other = -1;
   int64_t factor = 1, addend = 0;
 };
@@ -214,8 +214,8 @@ SmallVector<Parameter> parametersOf(const Group &group) {
   SmallVector<Parameter> parameters;
   for (auto &[values, uses] : different)
     parameters.push_back({llvm::to_vector(values), uses});
-  // Parameters are sorted by size, since larger ones are computed from smaller
-  // ones.
+  // Sorts the parameters by their values, since larger ones are computed from
+  // smaller ones.
   llvm::stable_sort(parameters, [](const Parameter &a, const Parameter &b) {
     return a.values < b.values;
   });
@@ -356,8 +356,8 @@ private:
     return hash;
   }
 
-  /// Whether sharing saves code: an argument costs about two instructions at
-  /// each launch.
+  /// Whether sharing saves code: it removes all kernels of the group except
+  /// one, but passing an argument takes about two instructions at each launch.
   static bool isWorthIt(const Group &group, ArrayRef<Parameter> parameters) {
     if (group.members.size() < 2)
       return false;
@@ -413,7 +413,7 @@ private:
     eliminateCommonSubExpressions(rewriter, dominance, shared);
   }
 
-  /// Drops the multiplications by 1 and additions of 0 that flattening inserts.
+  /// Drops multiplications by 1 and additions of 0, which flattening inserts.
   static void dropNeutral(FuncOp function) {
     function.walk([](Operation *op) {
       bool product = isa<arith::MulIOp>(op);
@@ -425,9 +425,9 @@ private:
     });
   }
 
-  /// Adds the parameters that are not computed as arguments after the buffers
-  /// and before begin and end of a parallel loop, and replaces the integers by
-  /// parameters.
+  /// Adds an argument for each parameter that is not computed from others; they
+  /// follow the buffers and precede the begin and end of a parallel loop.
+  /// Replaces the integers by the parameters.
   static void addArguments(FuncOp function,
                            MutableArrayRef<Parameter> parameters) {
     Builder b(function.getContext());
