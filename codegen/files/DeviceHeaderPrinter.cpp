@@ -34,8 +34,8 @@ DeviceLayout::DeviceLayout(const Interface &interface) {
   place(/*isOutput=*/true);
   decisions = staging;
   if (interface.isDecided()) {
-    // The most values of 8 bytes that the host reads at once: dynamic sizes are
-    // int64; a condition is a single byte.
+    // The largest number of values that the host reads at once, of 8 bytes
+    // each: dynamic sizes are int64_t; a condition is a single byte.
     int64_t most = 1;
     for (kernel::ProgramOp program : kernel::programsInOrder(main))
       program.walk([&](Operation *op) {

@@ -25,14 +25,15 @@ public:
   /// Prints the functions that launch kernels, into the anonymous namespace of
   /// the kernels.
   void printLaunches();
-  /// Prints <name>_run after the anonymous namespace of the kernels or, if
-  /// `isOne` of several targets, `run` into the namespace of that target.
+  /// Prints <name>_run after the anonymous namespace of the kernels. If
+  /// `isOne`, the output has several targets: prints a function `run` into the
+  /// namespace of this target instead.
   void printRun(bool isOne);
 
 private:
   void printLaunch(kernel::LaunchOp launch) override;
-  /// Prints a copy between host and device. Specialized inputs are not compared
-  /// here but before the launches (printBoundValues).
+  /// Prints a copy between host and device. Specialized inputs (fixed by
+  /// --bind) are compared before the launches instead; see printBoundValues.
   void printOther(mlir::Operation *op) override;
   /// Prints the call of a kernel that the host executes.
   void printOnHost(kernel::LaunchOp launch);

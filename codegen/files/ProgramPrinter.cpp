@@ -61,8 +61,9 @@ Sign ProgramPrinter::signOf(Value buffer) const {
   return 2 * isUnsigned > launches ? Sign::Unsigned : Sign::Signed;
 }
 
-/// Returns the template argument of the functions that find a buffer, which in C
-/// return void pointers.
+/// Returns the template argument, such as "<float>", of the generated functions
+/// that return a pointer to a buffer. Returns an empty string in C, where these
+/// functions return void pointers.
 std::string ProgramPrinter::templateArgument(const std::string &type) const {
   return out.language.isC ? "" : "<" + type + ">";
 }
@@ -260,8 +261,8 @@ ProgramPrinter::Pointer ProgramPrinter::pointer(Value memref) {
   Pointer source = pointer(view.getSource());
   if (view.getOffset() == 0)
     return source;
-  // Adds the offset in elements if it is a multiple of the element size,
-  // otherwise in bytes.
+  // Adds the offset of the view to the pointer: in elements if the offset is a
+  // multiple of the element size, otherwise in bytes.
   auto sourceType = cast<MemRefType>(view.getSource().getType());
   int64_t size = kernel::elementBytes(sourceType.getElementType());
   if (view.getOffset() % size == 0)

@@ -29,9 +29,8 @@ public:
   /// For GPU targets: prints the functions of the model that dispatch to the
   /// target of the current device, or to that of the given constants or handle.
   void printDevice(TextWriter &out) const;
-  /// Returns the preprocessor condition that holds in the passes of the
-  /// compiler for those GPU architectures for which this variant would be
-  /// selected.
+  /// Returns the preprocessor condition under which the GPU compiler compiles
+  /// for an architecture for which this variant would be selected.
   std::string passCondition(size_t number) const;
 
   /// For each variant: the namespace that contains the functions of its entry

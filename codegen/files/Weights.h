@@ -50,7 +50,7 @@ struct Variant {
 };
 
 struct Weight {
-  /// The global of the weight in the first module that contains it.
+  /// The global in the first module that contains the weight.
   mlir::memref::GlobalOp global;
   /// Whether several modules contain the weight.
   bool shared = false;
@@ -90,8 +90,8 @@ public:
                    llvm::raw_ostream &os) const;
 
 private:
-  /// Returns the weights of one module: tables with offset -1, others with
-  /// offset 0.
+  /// Returns the weights of one module. Their `offset` is -1 for tables that
+  /// kernels read by name, and 0 for others until add() assigns it.
   static std::vector<Weight> read(mlir::ModuleOp module);
   void add(Weight weight);
 

@@ -35,7 +35,8 @@ static const StringSet<> &reservedNames() {
       "stdout", "stderr", "INFINITY", "NAN", "I", "complex", "imaginary",
       "offsetof", "TRUE", "FALSE", "near", "far", "min", "max", "emit",
       "signals", "slots", "IN", "OUT", "OPTIONAL",
-      // A local variable of generated functions that return an error.
+      // The name of a local variable in generated functions that return an
+      // error.
       "status"};
   return names;
 }
