@@ -65,7 +65,8 @@ namespace {
 
 /// x * 1, x / 1, x + 0, x - 0, x ^ 1 -> x
 ///
-/// The neutral element of a float sum is -0.0, since -0.0 + 0.0 is 0.0.
+/// The neutral element of a float sum is -0.0: adding 0.0 would change -0.0 to
+/// 0.0.
 struct DropNeutral : RewritePattern {
   explicit DropNeutral(MLIRContext *context)
       : RewritePattern(MatchAnyOpTypeTag(), /*benefit=*/1, context) {}

@@ -107,9 +107,9 @@ def Graph_YieldOp : Graph_Op<"yield", [Pure, Terminator, ParentOneOf<["GroupOp"]
   let assemblyFormat = "operands attr-dict `:` type(operands)";
 }
 
-/// An operator that calls private functions of the module. Its results do not depend on
-/// its operands alone, so it is not `Pure` and never constant-folded; without users it
-/// may be erased.
+/// An operator that calls private functions of the module. Its results do not
+/// depend on its operands alone, so it is not `Pure` and is never
+/// constant-folded. It may be erased if it has no users.
 class Graph_ControlOp<string mnemonic, list<Trait> traits = []> : Graph_Op<mnemonic,
     !listconcat([NoMemoryEffect, DeclareOpInterfaceMethods<SymbolUserOpInterface>], traits)>;
 
@@ -171,7 +171,7 @@ def Graph_LoopOp : Graph_ControlOp<"loop", [AttrSizedOperandSegments]> {
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
-    /// The results that each iteration writes a slice of.
+    /// The results of which each iteration writes one slice.
     ::mlir::ResultRange getStacked() { return getOutputs().drop_front(getCarried().size()); }
   }];
 }
