@@ -171,7 +171,7 @@ def Graph_LoopOp : Graph_ControlOp<"loop", [AttrSizedOperandSegments]> {
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
-    /// The results of which each iteration writes one slice.
+    /// Returns the results that consist of one slice for each iteration.
     ::mlir::ResultRange getStacked() { return getOutputs().drop_front(getCarried().size()); }
   }];
 }
