@@ -165,8 +165,7 @@ def Kernel_LowBitsOp : Kernel_Op<"low_bits", [Pure]> {
   let assemblyFormat = "$bits `of` $x attr-dict `:` type($x) `to` type($result)";
   let hasVerifier = 1;
   let extraClassDeclaration = [{
-    /// The name of the operation in a target's table of intrinsics, such as
-    /// "kernel.low_bits[4]".
+    /// The name in a target's table of intrinsics: "kernel.low_bits[4]".
     std::string getIntrinsicName();
   }];
 }

@@ -128,8 +128,7 @@ def Kernel_StoreVectorOp : Kernel_Op<"store_vector", [AttrSizedOperandSegments]>
   let assemblyFormat = "$values `to` $to `[` $indices `]` attr-dict `:` type($to)";
   let hasVerifier = 1;
   let extraClassDeclaration = [{
-    /// The name of the operation in a target's table of intrinsics, such as
-    /// "kernel.store_vector[bf16]".
+    /// The name in a target's table of intrinsics: "kernel.store_vector[bf16]".
     std::string getIntrinsicName();
   }];
 }
