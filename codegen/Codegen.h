@@ -40,7 +40,7 @@ struct CodegenOptions {
   /// The command that compiles the model to this source, printed in comments
   /// only.
   std::string commandLine;
-  /// The language of the source; the header is both C and C++.
+  /// The language of the source. The header is valid in both C and C++.
   Language language;
   WeightsMode weights = WeightsMode::Auto;
   /// Whether the generated code calls ingot_context::trace before and after
@@ -51,7 +51,8 @@ struct CodegenOptions {
   std::string arenaSection;
   /// The measured sizes, which the header states if they are known.
   std::optional<MeasuredBytes> measured;
-  /// A command that compiles the output instead of the target's compiler.
+  /// The command of a compiler that is used instead of the target's compiler;
+  /// empty for the target's.
   std::string compiler;
 };
 

@@ -48,7 +48,8 @@ struct Product {
   /// accumulator, and the number of lanes. A lane has 32 bits (16 bits for
   /// f16).
   unsigned group, lanes;
-  /// How many of these instructions a processor of this level issues per cycle.
+  /// How many of these instructions a processor of this target issues per
+  /// cycle.
   double perCycle;
   llvm::StringRef spelling;
   /// The spelling of the variant in which {1} is one group of elements, used
@@ -107,14 +108,14 @@ struct Device {
   /// Compute capability as one number, 80 for 8.0; 0 if the target is not a
   /// GPU.
   unsigned level = 0;
-  /// Threads that execute in lockstep and can exchange registers.
+  /// The number of threads that execute in lockstep and can exchange registers.
   unsigned warp = 32;
   /// Threads per block, unless a kernel requires another number.
   unsigned blockThreads = 128;
   /// Bytes of shared memory per block, and registers per multiprocessor.
   int64_t sharedBytes = 0, registers = 65536;
-  /// Bytes of static shared memory that a kernel may declare; more has to be
-  /// requested from the driver.
+  /// Bytes of static shared memory that a kernel may declare. To use more, the
+  /// host must request it from the driver.
   int64_t declaredSharedBytes = 48 << 10;
   /// The number of multiprocessors, and the maximum number of threads resident
   /// on each.
@@ -172,8 +173,8 @@ struct Emulation {
   /// Commands of compilers for this machine, in order of preference, and the
   /// flags that each gets; empty if there is no emulation.
   llvm::SmallVector<llvm::StringRef, 2> compilers, flags;
-  /// The name and the text of the header that replaces the header of the GPU
-  /// runtime.
+  /// The name and the text of the header that replaces the header of the GPU's
+  /// runtime library.
   llvm::StringRef headerName, headerText;
 };
 

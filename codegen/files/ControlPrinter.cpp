@@ -49,8 +49,9 @@ void ControlPrinter::printHelpers() {
       printProgram(program);
 }
 
-/// Whether a kernel or the io struct reads a data-dependent size. Some sizes
-/// are only checked, such as the number of characters that strings need.
+/// Whether a kernel or the io struct reads a data-dependent size. If not,
+/// data-dependent sizes are only checked, such as the number of characters that
+/// strings need.
 bool ControlPrinter::readsMadeSizes() const {
   bool reads = llvm::any_of(
       interface.sizes, [](const InterfaceSize &size) { return size.isMade; });

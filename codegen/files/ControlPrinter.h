@@ -68,7 +68,8 @@ protected:
   /// Returns the number of elements that a copy between host and device moves;
   /// if the number depends on data, the largest possible one.
   kernel::Dim copiedElements(kernel::CopyOp copy) const;
-  /// Prints the declaration of `made`, the struct of data-dependent sizes.
+  /// Prints the declaration of the variable `made`, the struct with the
+  /// data-dependent sizes.
   void printMade();
 
   /// The programs that the entry point runs, then the entry point itself.

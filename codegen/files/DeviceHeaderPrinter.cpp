@@ -10,8 +10,8 @@ using namespace mlir;
 
 namespace ingot {
 
-/// Bytes for the variables that a loop and its body exchange: the number of the
-/// iteration (8 bytes) and the condition for another one.
+/// Bytes for the two variables that a loop and its body exchange: the number of
+/// the iteration (8 bytes) and the condition for another iteration.
 static constexpr int64_t cellBytes = 16;
 
 DeviceLayout::DeviceLayout(const Interface &interface) {

@@ -49,8 +49,7 @@ private:
                      const std::string &cell) override;
   void printCarried(const std::string &to, const std::string &from,
                     const std::string &count, mlir::Type element) override;
-  /// Prints a call of a program, after which the stream may have unfinished
-  /// work.
+  /// Prints a call of a program. The stream may have unfinished work after it.
   void printChecked(const std::string &call) override {
     check(call);
     isBusy = isArriving = true;
@@ -67,7 +66,8 @@ private:
   void printBoundValues();
   void printRecording();
   void printOutputs();
-  /// Returns the number of streams: as many as launches can run concurrently.
+  /// Returns the number of streams, which is the largest number of launches
+  /// that can run concurrently.
   int64_t streams() const { return kernel::mostBranches(interface.main); }
   /// Returns the parameter with the stream, or with an array of streams.
   std::string streamParameter() const {
@@ -107,7 +107,7 @@ private:
 
   DeviceLayout layout;
   bool isDecided;
-  /// Whether the stream has work that the host has not waited for, and whether
+  /// Whether the stream has work for which the host has not waited, and whether
   /// that work copies data to the host.
   bool isBusy = true, isArriving = true;
   /// The number of the open fork (launches that run concurrently), and how many

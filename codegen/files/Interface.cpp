@@ -117,8 +117,8 @@ Interface::Interface(kernel::ProgramOp main, const CodegenOptions &options,
   llvm::sort(sizes, [](const InterfaceSize &a, const InterfaceSize &b) {
     return a.symbol.getName() < b.symbol.getName();
   });
-  // Whether the shape of an input gives the value of a size symbol. If not, the
-  // size is data-dependent.
+  // Returns whether the shape of an input determines the value of a size
+  // symbol. If not, the size is data-dependent.
   auto isGiven = [&](kernel::SymbolAttr symbol) {
     for (unsigned i = 0; i < main.getNumArguments(); ++i)
       if (auto attr =

@@ -61,17 +61,17 @@ struct InterfaceSize {
 };
 
 struct Interface {
-  /// The interface of a module with a single entry point.
+  /// Creates the interface of a module with a single entry point.
   Interface(mlir::ModuleOp module, const CodegenOptions &options);
-  /// The interface of one entry point. `weights` are the weights of all modules
-  /// that are combined in the output.
+  /// Creates the interface of the entry point `main`. `weights` are the weights
+  /// of all modules that are combined in the output.
   Interface(kernel::ProgramOp main, const CodegenOptions &options,
             const Weights &weights);
 
   kernel::ProgramOp main;
-  /// The prefixes of functions and macros of this entry point, and of those
-  /// that all entry points of an output share. Both are equal if there is only
-  /// one entry point.
+  /// The prefixes of the names of functions and macros: of this entry point,
+  /// and of those that all entry points of an output share. The two are equal
+  /// if there is only one entry point.
   std::string name, macro, sharedName, sharedMacro;
   std::string model; ///< file name and hash of the model, for comments
   std::vector<InterfaceSize> sizes;

@@ -35,8 +35,9 @@ static std::string tensorText(MemRefType type, Sign sign) {
   return text;
 }
 
-/// Whether a buffer is only used as the frame of ifs and loops: the part of the
-/// arena that their bodies use, passed as the last output.
+/// Whether a buffer is only used as the frame of kernel.if and kernel.loop
+/// operations: the part of the arena that their bodies use, which is passed as
+/// the last output.
 static bool isFrame(kernel::ArenaOp buffer) {
   return llvm::all_of(buffer->getUses(), [](OpOperand &use) {
     Operation *user = use.getOwner();
@@ -206,7 +207,8 @@ void ProgramPrinter::printWeightPointers(kernel::ProgramOp program,
   program->walk([&](memref::GetGlobalOp op) {
     for (Operation *step : stepsThatUse(op)) {
       auto launch = dyn_cast<kernel::LaunchOp>(step);
-      // In C, worker groups have no scope of their own.
+      // In C, worker groups have no scope, so all weights are declared for the
+      // whole program.
       std::optional<uint64_t> own =
           launch && !out.language.isC ? launch.getTeam() : std::nullopt;
       auto [known, isNew] = teams.try_emplace(op.getName(), own);
@@ -283,13 +285,14 @@ std::string ProgramPrinter::argument(Value memref, bool readOnly, Sign sign) {
       cast<MemRefType>(memref.getType()).getElementType(), sign);
   if (from.type == element && (readOnly || !from.isConst)) {
     StringRef text = from.text;
-    // Removes parentheses around a whole argument.
+    // Removes parentheses that enclose the whole argument.
     if (text.starts_with("(") && text.ends_with(")") && !text.starts_with("(("))
       text = text.drop_front().drop_back();
     return text.str();
   }
   std::string isConst = readOnly ? "const " : "";
-  // The buffer was writable when it was filled, so const_cast is valid.
+  // The constant buffer was writable when its elements were stored, so
+  // const_cast is valid.
   if (from.isConst && !readOnly)
     return out.language.isC
                ? out.language.reinterpret(element + " *", from.text)

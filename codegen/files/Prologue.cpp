@@ -141,7 +141,7 @@ std::set<std::string> printOpening(StringRef opening, StringRef kernels,
           macros.insert(
               line.take_until([](char c) { return c == ' ' || c == '('; })
                   .str());
-      // One comment may describe several macros.
+      // A comment that describes several macros is printed only once.
       out.raw() << (fragment.comment == printed ? "" : fragment.comment)
                 << out.language.spelled(fragment.text);
       printed = fragment.comment;

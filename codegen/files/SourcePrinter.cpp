@@ -155,9 +155,9 @@ public:
     return handle;
   }
 
-  /// Prints into the namespaces `outside` and `inside`; `inside` is empty if
-  /// the file has a single target. `isCalled`: whether a function that queries
-  /// the machine calls the printed `run`.
+  /// Prints the text of the target into the namespaces `outside` and `inside`;
+  /// `inside` is empty if the file has a single target. `isCalled`: whether the
+  /// printed `run` is called by a function that queries the machine.
   void print(StringRef outside, StringRef inside, bool isCalled) {
     if (context.map) {
       context.map->functions = context.functions;
@@ -335,8 +335,9 @@ private:
         .wasInterrupted();
   }
 
-  /// Prints the kernels to a string first, since they determine which vector
-  /// types and macros have to be declared before them.
+  /// Returns the text of the kernels. They are printed to a string first, since
+  /// they determine which vector types and macros have to be declared before
+  /// them.
   std::string textOfKernels() {
     std::string text;
     llvm::raw_string_ostream stream(text);
@@ -437,7 +438,7 @@ static void printIncludes(ArrayRef<Variant> variants, StringRef header,
   out.blank();
 }
 
-/// Declares the functions of custom operators.
+/// Prints declarations of the C functions of custom operators.
 static void printExternals(ArrayRef<Variant> variants, TextWriter &out) {
   std::set<std::string> declarations;
   for (const Variant &variant : variants)
@@ -671,7 +672,8 @@ void printSource(ArrayRef<Variant> variants, const CodegenOptions &options,
     for (const Interface &entry : interfaces)
       for (const char *local : {"launch", "enqueue"})
         names.reserve(entry.localName(local));
-  // Local names of the main function, and names that the header declares.
+  // The names of local variables in the main function, and names that the
+  // header declares.
   for (const char *local :
        {"weights", "memory", "state", "io", "arena", "context", "begin", "end",
         "buffer_at", "constants_at"})

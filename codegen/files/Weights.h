@@ -37,8 +37,8 @@ struct TargetDescription;
 
 enum class WeightsMode { Auto, Source, Object, File };
 
-/// The alignment of weights in bytes: that of the longest vectors of any
-/// target.
+/// The alignment of weights in bytes: the size of the longest vectors of all
+/// targets.
 inline constexpr int64_t kWeightAlign = 128;
 inline constexpr int64_t kWeightsHeaderBytes = 4096;
 inline constexpr uint32_t kWeightsVersion = 2;
@@ -52,13 +52,13 @@ struct Variant {
 struct Weight {
   /// The global in the first module that contains the weight.
   mlir::memref::GlobalOp global;
-  /// Whether several modules contain the weight.
+  /// Whether the weight is in several modules.
   bool shared = false;
   /// The offset in the payload; -1 for a table that kernels read by name, which
   /// is always an array in the source.
   int64_t offset = -1;
   int64_t bytes = 0;
-  /// The signedness of its elements in C++.
+  /// The signedness of the weight's elements in C++.
   Sign sign = Sign::Signed;
 };
 

@@ -164,11 +164,11 @@ void KernelPrinter::printSignature() {
       declared = typeName(argument.getType(), Sign::Signed) + ' ';
       parameters.push_back({declared, variable.name});
     }
-    // The name of an argument that the kernel does not read, or that only a
-    // tensor map refers to, is a comment.
+    // The name of an argument is printed as a comment if the kernel does not
+    // read the argument, or only a tensor map refers to it.
     bool isUnused =
         llvm::all_of(argument.getUsers(), llvm::IsaPred<kernel::TilesOp>);
-    // In C, each parameter has a name.
+    // In C, each parameter must have a name.
     if (isUnused && out.language.isC)
       unused.push_back(variable.name);
     os << (index ? ", " : "") << declared

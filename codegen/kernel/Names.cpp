@@ -13,7 +13,7 @@ namespace ingot {
 
 static const StringSet<> &reservedNames() {
   static const StringSet<> names = {
-      // C11 and C++20.
+      // Keywords of C11 and C++20.
       "alignas", "alignof", "and", "asm", "auto", "bitand", "bitor", "bool",
       "break", "case", "catch", "char", "class", "compl", "concept", "const",
       "consteval", "constexpr", "constinit", "continue", "decltype", "default",

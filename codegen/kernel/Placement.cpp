@@ -19,8 +19,8 @@ using namespace mlir;
 
 namespace ingot {
 
-/// The largest number of operations in one expression; a subexpression beyond
-/// that gets a variable.
+/// The largest number of operations in one expression. If an expression would
+/// have more, a subexpression becomes a variable.
 static constexpr unsigned kLargestExpression = 10;
 /// The largest number of operations in each arm of a conditional expression.
 static constexpr unsigned kLargestArm = 6;

@@ -38,7 +38,7 @@ public:
   /// Returns the number of consecutive elements along the last axis that one
   /// load yields, as a vector if there are more than one ("lane mode").
   int64_t lanes() const { return laneCount; }
-  /// Runs `emit` while lanes() is `lanes`.
+  /// Calls `emit` with lanes() set to `lanes`, and returns its result.
   Expr withLanes(int64_t lanes, llvm::function_ref<Expr()> emit);
 
   /// Returns the element of `tensor` at `idx`, or the vector of lanes()
@@ -53,7 +53,7 @@ public:
   Expr loadBroadcast(mlir::Value tensor, llvm::ArrayRef<Expr> idx);
 
   Expr constant(double value, mlir::Type type);
-  /// Returns 0, or the empty string.
+  /// Returns 0 of type `type`; an empty string for the type of strings.
   Expr zero(mlir::Type type);
   Expr constantInt(int64_t value, mlir::Type type);
   Expr index(int64_t value);
@@ -71,14 +71,17 @@ public:
   Exprs
   loop(const Dim &trips, llvm::ArrayRef<Expr> init,
        llvm::function_ref<Exprs(Expr i, llvm::ArrayRef<Expr> carried)> body);
-  /// Emits while (goesOn(carried)) carried = body(carried).
+  /// Emits the loop `while (goesOn(carried)) carried = body(carried)`; returns
+  /// the final values.
   Exprs loopWhile(llvm::ArrayRef<Expr> init,
                   llvm::function_ref<Expr(llvm::ArrayRef<Expr> carried)> goesOn,
                   llvm::function_ref<Exprs(llvm::ArrayRef<Expr> carried)> body);
-  /// Emits a loop that carries one value.
+  /// Emits a loop of `trips` iterations that carries one value; returns its
+  /// final value.
   Expr reduce(const Dim &trips, Expr init,
               llvm::function_ref<Expr(Expr i, Expr acc)> body);
-  /// Emits nested loops over all of `trips` that carry one value.
+  /// Emits nested loops, one for each element of `trips`, that carry one value;
+  /// returns its final value.
   Expr reduce(llvm::ArrayRef<Dim> trips, Expr init,
               llvm::function_ref<Expr(llvm::ArrayRef<Expr> i, Expr acc)> body);
   Expr reduce(llvm::ArrayRef<int64_t> trips, Expr init,
@@ -165,7 +168,8 @@ public:
   /// `output`; a vector covers consecutive elements along the last axis.
   void store(unsigned output, Expr value, llvm::ArrayRef<Expr> idx);
   void store(mlir::Value buffer, Expr value, llvm::ArrayRef<Expr> idx);
-  /// Reads back a value stored in result `output`, of graph type `type`.
+  /// Loads an element that was stored in result `output`, which has graph type
+  /// `type`.
   Expr loadOutput(unsigned output, mlir::Type type, llvm::ArrayRef<Expr> idx);
   Expr loadFrom(mlir::Value buffer, mlir::Type type, llvm::ArrayRef<Expr> idx);
   /// Allocates a small array on the stack (at most a few hundred bytes).

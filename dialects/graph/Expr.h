@@ -27,9 +27,10 @@ struct Expr {
 Expr operator+(Expr x, Expr y);
 Expr operator-(Expr x, Expr y);
 Expr operator*(Expr x, Expr y);
-/// Divides; integers truncate towards zero, x / 0 is 0, and MIN / -1 wraps.
+/// Returns x / y. Integers truncate towards zero, x / 0 is 0, and MIN / -1
+/// wraps.
 Expr operator/(Expr x, Expr y);
-/// The remainder with the sign of the dividend (C's `%` and fmod).
+/// Returns the remainder with the sign of the dividend (like C's `%` and fmod).
 Expr operator%(Expr x, Expr y);
 Expr operator&(Expr x, Expr y);
 Expr operator|(Expr x, Expr y);
@@ -67,7 +68,7 @@ Expr notEqual(Expr x, double y);
 Expr select(Expr condition, Expr x, Expr y);
 Expr select(Expr condition, Expr x, double y);
 Expr select(Expr condition, double x, Expr y);
-/// NumPy's maximum and minimum: NaN if either operand is.
+/// NumPy's maximum and minimum: NaN if either operand is NaN.
 Expr max(Expr x, Expr y);
 Expr min(Expr x, Expr y);
 Expr max(Expr x, double y);
@@ -115,14 +116,14 @@ Expr isInf(Expr x);
 
 // Functions that ExprFunctions.cpp composes of the functions above.
 Expr sigmoid(Expr x);
-/// factor * sigmoid(x), with one division.
+/// Returns factor * sigmoid(x), computed with one division.
 Expr timesSigmoid(Expr factor, Expr x);
 /// Rounds an f32 to tf32 (10 bits of mantissa), ties away from zero.
 Expr roundToTf32(Expr x);
-/// The remainder with the sign of the divisor (Python's `%`).
+/// Returns the remainder with the sign of the divisor (like Python's `%`).
 Expr floorMod(Expr x, Expr y);
-/// ONNX Pow: pow with the result type of `x`, whatever the type of `y`.
-/// Constant exponents become multiplications and roots.
+/// ONNX Pow: the result has the type of `x`, whatever the type of `y`. Constant
+/// exponents become multiplications and roots.
 Expr power(Expr x, Expr y);
 /// Return the neutral element of max, and of min: an infinity, or the lowest or
 /// highest value of an integer type.

@@ -110,11 +110,10 @@ public:
   /// The rule of reductions: in the result, each of `axes` has size 1.
   llvm::LogicalResult reduction(mlir::Value x, llvm::ArrayRef<int64_t> axes,
                                 mlir::Type element);
-  /// The type rule of window operators (convolutions and pools) over x [N,
-  /// spatial..., C]: `kernel`, strides, dilations and each of `pads` have an
-  /// entry for each spatial axis. The spatial sizes of the result [N,
-  /// spatial..., channels] are stated; its channels are those of `x` unless
-  /// given.
+  /// The type rule of window operators (convolutions and pools) on x [N,
+  /// spatial..., C]. `kernel`, strides, dilations and each of `pads` have an
+  /// entry for each spatial axis. The result is [N, spatial..., channels]: its
+  /// spatial sizes are stated; its channels are those of `x` unless given.
   llvm::LogicalResult window(mlir::Value x, llvm::ArrayRef<Dim> kernel,
                              llvm::ArrayRef<int64_t> strides,
                              llvm::ArrayRef<int64_t> dilations,

@@ -1,5 +1,5 @@
 // The operations of a program after lowering: launches, arena buffers, views.
-// KernelOps.td describes each, and why no upstream operation serves.
+// KernelOps.td describes each operation, and why no upstream operation serves.
 
 #ifndef INGOT_DIALECTS_KERNEL_KERNELDIALECT_H
 #define INGOT_DIALECTS_KERNEL_KERNELDIALECT_H

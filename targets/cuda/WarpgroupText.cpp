@@ -264,9 +264,9 @@ static std::string copyFunction(unsigned rank, bool areWindows,
 /// it is 0.
 enum class Form {
   Tiles,       // adds to the accumulators; both operands in shared memory
-  First,       // the same, but overwrites the accumulators
-  Turned,      // as Tiles, with tiles that may be transposed
-  WordsTurned, // as Turned, with the left operand in registers
+  First,       // like Tiles, but overwrites the accumulators
+  Turned,      // like Tiles, but the tiles may be transposed
+  WordsTurned, // like Turned, but the left operand is in registers
 };
 
 /// Returns the text of the function for a product with 64 rows and 2 * `count`

@@ -81,7 +81,8 @@ static constexpr llvm::StringLiteral closeText =
   "_128B(__builtin_HEXAGON_V6_vdealvdd_128B(ingot_hvx({1}), ingot_hvx({0}), "  \
   "-" BYTES "))"
 
-/// Returns the part of the description that all levels have in common.
+/// Returns the part of the description that all levels (v65, v66, ...) have in
+/// common.
 static TargetDescription base() {
   TargetDescription target;
   target.vectorBytes = {128};

@@ -76,7 +76,7 @@ inline llvm::SmallVector<AxisRun> axisRuns(llvm::ArrayRef<int64_t> from,
 /// reshaped to sizes `to` without moving elements in memory.
 bool isOneReshape(llvm::ArrayRef<Dim> from, llvm::ArrayRef<Dim> to);
 
-/// Builds a constant of float element type `type`.
+/// Builds a constant of float element type `type` with these values.
 mlir::Value floatConstant(OnnxNode &node, llvm::ArrayRef<int64_t> shape,
                           llvm::ArrayRef<double> values, mlir::Type type);
 

@@ -145,8 +145,8 @@ struct SinkReshape : OpInterfaceRewritePattern<ElementwiseOpInterface> {
         !producer->hasOneUse())
       return {};
     Dims from = dimsOf(reshape.getX()), to = dimsOf(v);
-    // The last axis must stay the last one, since operands may have only that
-    // axis.
+    // The last axis must stay the last one: another operand, such as a bias,
+    // may have only that axis.
     return !from.empty() && !to.empty() && from.back() == to.back() &&
                    permuted(from, longAxes(from)) == permuted(to, longAxes(to))
                ? reshape

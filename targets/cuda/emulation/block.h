@@ -73,7 +73,7 @@ private:
 
   static unsigned warpOf(const Waiting &one) { return one.place / warp; }
 
-  /// Lets the threads whose wait has ended continue.
+  /// Ends the waits that are complete: the threads continue.
   void release() {
     std::vector<Waiting> ready;
     for (const Waiting &one : waiting)

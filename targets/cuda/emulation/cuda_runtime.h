@@ -122,7 +122,7 @@ struct CUgraph_st {
     std::vector<size_t> after;
   };
   std::vector<Node> nodes;
-  // The streams that are captured as this graph.
+  // The streams that are being captured as this graph.
   std::vector<CUstream_st *> streams;
 };
 struct CUgraphExec_st : CUgraph_st {};
