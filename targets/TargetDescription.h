@@ -103,7 +103,7 @@ struct IssueRates {
 
 /// A GPU, which runs a kernel as blocks of threads: the cost model of
 /// strategies for it. Rates per second are those of one GPU of this compute
-/// capability; targets/cuda/Cuda.cpp says of which.
+/// capability, which targets/cuda/Cuda.cpp names.
 struct Device {
   /// Compute capability as one number, 80 for 8.0; 0 if the target is not a
   /// GPU.

@@ -1,4 +1,5 @@
-// The C interface of an entry point.
+// Collects what the C interface of an entry point consists of: tensors, dynamic
+// sizes, memory, weights.
 
 #include "codegen/files/Interface.h"
 

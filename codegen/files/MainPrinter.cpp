@@ -1,4 +1,5 @@
-// Prints <name>_run as C++.
+// Prints <name>_run, the function that runs an entry point of the model, as
+// C++.
 
 #include "codegen/files/MainPrinter.h"
 

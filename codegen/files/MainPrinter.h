@@ -1,4 +1,5 @@
-// Prints <name>_run as C++.
+// Prints <name>_run, the function that runs an entry point of the model, as
+// C++.
 
 #ifndef INGOT_CODEGEN_FILES_MAINPRINTER_H
 #define INGOT_CODEGEN_FILES_MAINPRINTER_H

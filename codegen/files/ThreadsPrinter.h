@@ -1,4 +1,5 @@
-// Prints the functions that divide kernels among the caller's threads.
+// Prints the functions that divide the work of kernels among the caller's
+// threads.
 
 #ifndef INGOT_CODEGEN_FILES_THREADSPRINTER_H
 #define INGOT_CODEGEN_FILES_THREADSPRINTER_H

@@ -1,4 +1,5 @@
-// The storage of a model's constants.
+// Collects the constants of a model, and writes them as a weights file or
+// object.
 
 #include "codegen/files/Weights.h"
 

@@ -43,7 +43,7 @@ inline constexpr int64_t kWeightAlign = 128;
 inline constexpr int64_t kWeightsHeaderBytes = 4096;
 inline constexpr uint32_t kWeightsVersion = 2;
 
-/// One variant of a model: its planned module, for `target`.
+/// One variant of a model: the planned module for `target`.
 struct Variant {
   mlir::ModuleOp module;
   const TargetDescription *target = nullptr;

@@ -1,4 +1,4 @@
-// Decides which values become variables.
+// Decides which SSA values become C++ variables.
 
 #include "codegen/kernel/Placement.h"
 

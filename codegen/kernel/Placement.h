@@ -1,4 +1,4 @@
-// Decides which values become variables.
+// Decides which SSA values become C++ variables.
 //
 // Decides, for one function and before any text is written, how its SSA values
 // appear in C++:

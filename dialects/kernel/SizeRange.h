@@ -1,4 +1,4 @@
-// The range of a size expression.
+// Computes the range of a size expression.
 
 #ifndef INGOT_DIALECTS_KERNEL_SIZERANGE_H
 #define INGOT_DIALECTS_KERNEL_SIZERANGE_H

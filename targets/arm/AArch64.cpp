@@ -15,8 +15,8 @@
 
 namespace ingot::targets {
 
-/// Table entries of a unary function on scalars and on vectors of all widths.
-/// The names of its intrinsics begin with NAME.
+/// Entries of the table of intrinsics for a unary function on scalars and on
+/// vectors of all widths. The names of its intrinsics begin with NAME.
 #define UNARY(OP, NAME)                                                        \
   {OP, "f32x4", "f32x4", NAME "q_f32({0})"},                                   \
       {OP, "f64x2", "f64x2", NAME "q_f64({0})"},                               \
@@ -24,7 +24,8 @@ namespace ingot::targets {
       {OP, "f32", "f32", "vget_lane_f32(" NAME "_f32(vdup_n_f32({0})), 0)"},   \
       {OP, "f64", "f64", "vget_lane_f64(" NAME "_f64(vdup_n_f64({0})), 0)"}
 
-/// Table entries of the maximum or minimum of two vectors of floats.
+/// Entries of the table of intrinsics for the maximum or minimum of two vectors
+/// of floats.
 #define EXTREMUM(OP, NAME)                                                     \
   {OP, "f32x4", "f32x4", NAME "q_f32({0}, {1})"},                              \
       {OP, "f64x2", "f64x2", NAME "q_f64({0}, {1})"},                          \
@@ -36,10 +37,10 @@ namespace ingot::targets {
 #define FOUR_BYTES(SIGN)                                                       \
   "vreinterpret_" SIGN "8_u32(vcreate_u32(uint32_t({0})))"
 
-/// Table entries that widen vectors of narrow integers to wider integers or
-/// floats, with zero extension (SIGN u) or sign extension (SIGN s). They are
-/// needed since g++ 12 compiles __builtin_convertvector to one or two scalar
-/// instructions per lane.
+/// Entries of the table of intrinsics that widen vectors of narrow integers to
+/// wider integers or floats, with zero extension (SIGN u) or sign extension
+/// (SIGN s). They are needed since g++ 12 compiles __builtin_convertvector to
+/// one or two scalar instructions per lane.
 #define WIDEN(EXTEND, TO_FLOAT, SIGN, TYPE)                                    \
   {EXTEND, "i8x4", "i32x4",                                                    \
    "vmovl_" SIGN "16(vget_low_" SIGN "16(vmovl_" SIGN                          \
@@ -50,9 +51,9 @@ namespace ingot::targets {
        "vcvtq_f32_" SIGN "32(vmovl_" SIGN "16(vget_low_" SIGN "16(vmovl_" SIGN \
        "8(" FOUR_BYTES(SIGN) "))))"}
 
-/// Table entries that narrow two registers of integers to one register with
-/// elements of half the width. FUNCTION saturates to signed or to unsigned
-/// integers.
+/// Entries of the table of intrinsics that narrow two registers of integers to
+/// one register with elements of half the width. FUNCTION saturates to signed
+/// or to unsigned integers.
 #define NARROW(OP, FUNCTION)                                                   \
   {OP, "i32x4", "i16x8",                                                       \
    FUNCTION "_high_s32(" FUNCTION "_s32(int32x4_t({0})), int32x4_t({1}))"},    \

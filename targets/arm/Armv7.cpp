@@ -19,8 +19,9 @@ namespace ingot::targets {
   {OP, "f32x4", "f32x4", NAME "q_f32({0}, {1})"},                              \
       {OP, "f32x2", "f32x2", NAME "_f32({0}, {1})"}
 
-/// Table entries of a multiply-add by lane LANE of the vector {0}. LANE is lane
-/// IN_HALF of the lower or upper half (HALF) of the vector.
+/// Entries of the table of intrinsics for a multiply-add by lane LANE of the
+/// vector {0}. LANE is lane IN_HALF of the lower or upper half (HALF) of the
+/// vector.
 #define BY_LANE(LANE, HALF, IN_HALF)                                           \
   {"vector.fma[" LANE "]", "f32x4", "f32x4",                                   \
    "vmlaq_lane_f32({2}, {1}, vget_" HALF "_f32({0}), " IN_HALF ")"},           \

@@ -8,7 +8,6 @@
 // the values of Neoverse V1. In-order cores also stall on loads: a 16-byte load
 // occupies the 64-bit load path of Cortex-A53 twice. Cache sizes are the middle
 // of the range in Arm's technical reference manuals.
-// range in Arm's technical reference manuals.
 
 #include "targets/Cores.h"
 

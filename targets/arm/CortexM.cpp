@@ -86,8 +86,8 @@ static constexpr unsigned mostLoaded = 10;
   } while (0)
 )"
 
-/// Table entries that load one or two words, each of four 8-bit elements, and
-/// advance the pointer.
+/// Entries of the table of intrinsics that load one or two words, each of four
+/// 8-bit elements, and advance the pointer.
 static const std::vector<Intrinsic> wordLoads = {
     {"kernel.load_next", "i8", "i8x4", "INGOT_NEXT_WORD({0})"},
     {"kernel.load_next", "i8x4", "i8x8", "INGOT_NEXT_WORDS({0}, {1}, {2})"}};

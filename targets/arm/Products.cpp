@@ -27,8 +27,8 @@ namespace ingot::targets {
    "vpadalq_" LETTER "16(" SIGN "32x4_t({2}), vmull_" LETTER "8(" SIGN         \
    "8x8_t({0}), " SIGN "8x8_t({1})))"}
 
-/// Table entries of a dot product instruction, for registers of 16 and of 8
-/// bytes.
+/// Entries of the table of dot products for one instruction, on registers of 16
+/// and of 8 bytes.
 #define GROUPS(A, B, NAME, SUFFIX, SUM, TYPE_A, TYPE_B)                        \
   {A,                                                                          \
    B,                                                                          \
@@ -84,8 +84,8 @@ std::vector<Product> bfdotProducts() {
        "vbfdot_f32(float32x2_t({2}), bfloat16x4_t({0}), bfloat16x4_t({1}))"}};
 }
 
-/// Table entries of a dot product in which all lanes use the same group of four
-/// elements: group LANE of the vector {1}.
+/// Entries of the table of intrinsics for a dot product in which all lanes use
+/// the same group of four elements: group LANE of the vector {1}.
 #define BY_LANE(A, B, NAME, SUFFIX, SUM, TYPE_A, TYPE_B, LANE)                 \
   {"kernel.dot." A "." B "[" LANE "]", "i8x16", "i32x4",                       \
    NAME "q_laneq_" SUFFIX "(" SUM "32x4_t({2}), " TYPE_A                       \
@@ -113,7 +113,8 @@ std::vector<Product> bfdotProducts() {
        "vfma_laneq_f16(float16x4_t({2}), float16x4_t({0}), "                   \
        "float16x8_t({1}), " LANE ")"}
 
-/// Table entries of an arithmetic operation on two vectors of f16.
+/// Entries of the table of intrinsics for an arithmetic operation on two
+/// vectors of f16.
 #define HALVES(OP, NAME)                                                       \
   {OP, "f16x8", "f16x8", NAME "q_f16(float16x8_t({0}), float16x8_t({1}))"},    \
       {OP, "f16x4", "f16x4", NAME "_f16(float16x4_t({0}), float16x4_t({1}))"}

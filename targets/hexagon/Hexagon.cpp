@@ -69,8 +69,9 @@ static constexpr llvm::StringLiteral closeText =
   "__builtin_HEXAGON_V6_vshuffvdd_128B(ingot_hvx({1}), ingot_hvx({0}), " STEP  \
   ")"
 
-// Table entries for VDEAL of two registers: one half of its result consists of
-// the even groups of BYTES bytes, the other half of the odd groups.
+// Entries of the table of intrinsics for VDEAL of two registers: one half of
+// its result consists of the even groups of BYTES bytes, the other half of the
+// odd groups.
 #define EACH_SECOND(BYTES)                                                     \
   {"vector.shuffle[even " BYTES "]", "i8x128", "i8x128", DEALT("lo", BYTES)},  \
   {                                                                            \

@@ -13,8 +13,9 @@
 
 namespace ingot::targets {
 
-/// Table entries of roundings and square roots, which are single instructions
-/// for scalars and for vectors. The builtins do not set errno.
+/// Entries of the table of intrinsics for roundings and square roots, which are
+/// single instructions for scalars and for vectors. The builtins do not set
+/// errno.
 #define ROUNDINGS(TYPE)                                                        \
   {"math.sqrt", TYPE, TYPE, "__builtin_elementwise_sqrt({0})"},                \
       {"math.floor", TYPE, TYPE, "__builtin_elementwise_floor({0})"},          \
@@ -25,12 +26,12 @@ namespace ingot::targets {
 static const std::vector<Intrinsic> scalarIntrinsics = {ROUNDINGS("f32"),
                                                         ROUNDINGS("f64")};
 
-/// A table entry of a function with two vector operands.
+/// An entry of the table of intrinsics for a function with two vector operands.
 #define OF_TWO(OP, FROM, TO, FUNCTION)                                         \
   {OP, FROM, TO, FUNCTION "(v128_t({0}), v128_t({1}))"}
 
-/// A table entry of max or min. `a > b ? a : b` is pmax with exchanged
-/// operands.
+/// An entry of the table of intrinsics for max or min. `a > b ? a : b` is pmax
+/// with exchanged operands.
 #define EXTREMUM(OP, TYPE)                                                     \
   {OP, TYPE, TYPE, "wasm_" TYPE "_p" OP "(v128_t({1}), v128_t({0}))"}
 
@@ -49,8 +50,8 @@ static const std::vector<Intrinsic> vectorIntrinsics = {
            "wasm_u8x16_narrow_i16x8"),
 };
 
-/// A table entry of a multiply-add. An engine rounds it once if the processor
-/// has such an instruction, otherwise twice.
+/// An entry of the table of intrinsics for a multiply-add. An engine rounds it
+/// once if the processor has such an instruction, otherwise twice.
 #define MULTIPLY_ADD(TYPE)                                                     \
   {"vector.fma", TYPE, TYPE,                                                   \
    "wasm_" TYPE "_relaxed_madd(v128_t({0}), v128_t({1}), v128_t({2}))"}

@@ -140,8 +140,8 @@ static std::string selectCondition(llvm::StringRef features) {
   return condition;
 }
 
-/// Table entries of square roots, roundings, maximum (a > b ? a : b) and
-/// minimum for vectors of one width. PREFIX is _mm or _mm256.
+/// Entries of the table of intrinsics for square roots, roundings, maximum (a >
+/// b ? a : b) and minimum of vectors of one width. PREFIX is _mm or _mm256.
 #define ROWS(PREFIX, LANES32, LANES64)                                         \
   {"max", "f32x" LANES32, "f32x" LANES32, PREFIX "_max_ps({0}, {1})"},         \
       {"max", "f64x" LANES64, "f64x" LANES64, PREFIX "_max_pd({0}, {1})"},     \
@@ -162,22 +162,23 @@ static std::string selectCondition(llvm::StringRef features) {
       {"math.trunc", "f64x" LANES64, "f64x" LANES64,                           \
        PREFIX "_round_pd({0}, 11)"}
 
-/// Table entries of an operation on scalars, which is computed in the lowest
-/// lane of a vector.
+/// Entries of the table of intrinsics for an operation on scalars, which is
+/// computed in the lowest lane of a vector.
 #define SCALAR(OP, NAME, TAIL)                                                 \
   {OP, "f32", "f32",                                                           \
    "_mm_cvtss_f32(" NAME "_ss(_mm_set_ss({0}), _mm_set_ss({0})" TAIL "))"},    \
       {OP, "f64", "f64",                                                       \
        "_mm_cvtsd_f64(" NAME "_sd(_mm_set_sd({0}), _mm_set_sd({0})" TAIL "))"}
 
-/// A table entry of a function with two operands, which are cast to the type
-/// REGISTER.
+/// An entry of the table of intrinsics for a function with two operands, which
+/// are cast to the type REGISTER.
 #define OF_TWO(OP, FROM, TO, FUNCTION, REGISTER)                               \
   {OP, FROM, TO, FUNCTION "(" REGISTER "({0}), " REGISTER "({1}))"}
 
-/// Table entries of operations that work in blocks of 128 bits. They narrow two
-/// registers of integers to one register with elements of half the width
-/// (saturating), or interleave the bytes, or pairs of bytes, of two registers.
+/// Entries of the table of intrinsics for operations that work in blocks of 128
+/// bits. They narrow two registers of integers to one register with elements of
+/// half the width (saturating), or interleave the bytes, or pairs of bytes, of
+/// two registers.
 #define BLOCKS(PREFIX, REGISTER, I32, I16, I8)                                 \
   OF_TWO("kernel.narrow_signed", I32, I16, PREFIX "_packs_epi32", REGISTER),   \
       OF_TWO("kernel.narrow_unsigned", I32, I16, PREFIX "_packus_epi32",       \
@@ -191,9 +192,9 @@ static std::string selectCondition(llvm::StringRef features) {
       OF_TWO("kernel.zip_low", I16, I16, PREFIX "_unpacklo_epi16", REGISTER),  \
       OF_TWO("kernel.zip_high", I16, I16, PREFIX "_unpackhi_epi16", REGISTER)
 
-/// Table entries that zero- or sign-extend vectors of integers. They are needed
-/// since g++ 12 splits a vector that becomes two or four times as wide,
-/// although the conversion is one instruction.
+/// Entries of the table of intrinsics that zero- or sign-extend vectors of
+/// integers. They are needed since g++ 12 splits a vector that becomes two or
+/// four times as wide, although the conversion is one instruction.
 #define WIDEN(FROM, TO, FUNCTION, FROM_BITS, TO_BITS, VALUE)                   \
   {"arith.extui", FROM, TO,                                                    \
    FUNCTION "epu" FROM_BITS "_epi" TO_BITS "(" VALUE ")"},                     \

@@ -1,4 +1,4 @@
-// Matrix multiplications and convolutions.
+// Operators for matrix multiplications and convolutions.
 
 class Graph_Contraction<string mnemonic, Trait types = Graph_InferredTypes>
     : Graph_ElementOp<mnemonic, [Graph_DynamicSizes, DeclareOpInterfaceMethods<ElementOpInterface, ["passesLanes", "isCheap"]>],

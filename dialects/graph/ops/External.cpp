@@ -1,4 +1,4 @@
-// Calls of C functions of the user: custom operators.
+// Custom operators, which call C functions of the user.
 
 #include "dialects/graph/ElementBuilder.h"
 #include "dialects/graph/GraphDialect.h"

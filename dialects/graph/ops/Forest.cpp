@@ -1,4 +1,4 @@
-// Definitions of ensembles of decision trees.
+// Definitions of the operators for ensembles of decision trees.
 
 #include "dialects/graph/ExprNames.h"
 #include "dialects/graph/GraphDialect.h"

@@ -1,4 +1,4 @@
-// Softmax, layer normalization, LRN.
+// Definitions of softmax, layer normalization and LRN.
 
 #include "dialects/graph/ExprNames.h"
 #include "dialects/graph/GraphDialect.h"

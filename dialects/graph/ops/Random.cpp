@@ -1,4 +1,4 @@
-// Pseudo-random numbers.
+// Definitions of the operators that generate pseudo-random numbers.
 
 #include "dialects/graph/ElementBuilder.h"
 #include "dialects/graph/GraphDialect.h"

@@ -1,4 +1,5 @@
-// Constants, dynamic sizes, fusion groups, and control flow by functions.
+// Operators for constants, dynamic sizes, fusion groups, and control flow,
+// whose bodies are functions.
 
 include "mlir/IR/RegionKindInterface.td"
 include "mlir/IR/SymbolInterfaces.td"

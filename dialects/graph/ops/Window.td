@@ -1,4 +1,4 @@
-// Pooling.
+// Pooling operators.
 
 /// `element` and `pads` are C++ code for the type rule: the element type of the
 /// result, and the argument for a second list of paddings (empty if the
