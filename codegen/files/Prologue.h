@@ -1,5 +1,5 @@
-// Prints what precedes the kernels of a target: its prologue, the vector types,
-// and the functions for memory accesses.
+// Prints the text that precedes the kernels of a target: its prologue, the
+// vector types, and the functions for memory accesses.
 
 #ifndef INGOT_CODEGEN_FILES_PROLOGUE_H
 #define INGOT_CODEGEN_FILES_PROLOGUE_H

@@ -721,8 +721,8 @@ void printSource(ArrayRef<Variant> variants, const CodegenOptions &options,
     out.blank();
   }
   printIncludes(variants, options.headerName, out);
-  // Prints the rest of the source to a string first: it determines which macros
-  // are printed before it.
+  // Prints the rest of the source to a string first: its text determines which
+  // macros are printed before it.
   std::string text;
   llvm::raw_string_ostream stream(text);
   TextWriter body(stream, options.language);

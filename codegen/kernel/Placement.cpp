@@ -211,8 +211,9 @@ void Placement::share(Value a, Value b) {
 }
 
 /// Follows `carried`, such as an accumulator, through operations (including
-/// inner loops) each of which is the only use of the previous value. Appends
-/// their results to `path`. Returns whether `yielded` is reached.
+/// inner loops), as long as each operation is the only use of the previous
+/// value. Appends their results to `path`. Returns whether `yielded` is
+/// reached.
 bool Placement::followToYield(Value carried, Value yielded,
                               SmallVectorImpl<Value> &path) {
   Value value = carried;
