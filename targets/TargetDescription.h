@@ -333,8 +333,8 @@ struct TargetDescription {
   /// always possible. Empty for types that vectors of the target do not
   /// support.
   llvm::SmallVector<int64_t> lanes(mlir::Type elementType) const;
-  /// Whether int8 dot products pay off compared with float products, since the
-  /// target has instructions for them or its memory is scarce.
+  /// Whether int8 dot products pay off compared with float products: the target
+  /// has instructions for them, or is a microcontroller, whose memory is scarce.
   bool multipliesInt8() const {
     return coreRegisters || !products.empty() || isDevice();
   }

@@ -74,7 +74,7 @@ Interface::Interface(kernel::ProgramOp main, const CodegenOptions &options,
     if (const TargetDescription *target = lookupTarget(name.getValue())) {
       isDevice = target->isDevice();
       if (isDevice)
-        vtcmBytes = 0; // A handle owns this memory.
+        vtcmBytes = 0; // The handle of a GPU owns this memory.
       if (vtcmBytes) {
         vtcmField = fields.unique(target->tcmName);
         vtcmMacro = macro + "_" + target->tcmName.upper();

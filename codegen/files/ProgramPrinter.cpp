@@ -201,8 +201,8 @@ SmallVector<Operation *> ProgramPrinter::stepsThatUse(Value buffer) {
 void ProgramPrinter::printWeightPointers(kernel::ProgramOp program,
                                          StringRef base,
                                          std::optional<uint64_t> team) {
-  // Finds the worker group that reads each weight. A weight that is also read
-  // outside of one group is declared for the whole program.
+  // Finds the worker group that reads each weight. A weight that operations
+  // outside of this group also read is declared for the whole program.
   llvm::StringMap<std::optional<uint64_t>> teams;
   program->walk([&](memref::GetGlobalOp op) {
     for (Operation *step : stepsThatUse(op)) {

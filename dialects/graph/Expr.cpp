@@ -419,7 +419,7 @@ Expr convert(Expr x, Type to, bool saturate) {
                            .convertToDouble();
         wide = select(wide > limit, limit, select(wide < -limit, -limit, wide));
       }
-      if (isa<Float4E2M1FNType>(to)) // it has no NaN
+      if (isa<Float4E2M1FNType>(to)) // this type has no NaN
         wide = select(isNaN(wide), -0.0, wide);
       v = make<arith::TruncFOp>(wide, inLanesOf(x, to), wide.value);
       v = make<arith::ExtFOp>(wide, inLanesOf(x, compute), v);

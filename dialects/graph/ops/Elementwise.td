@@ -80,7 +80,7 @@ class Graph_Bits<string mnemonic, string onnx, code body, dag attrs = (ins)>
   let scalar = body;
   let attributes = attrs;
 }
-/// Conversions, whose builder is given the element type of the result.
+/// Conversions. Their builder takes the element type of the result as an argument.
 class Graph_Conversion<string mnemonic, dag operands, code body, dag attrs = (ins)>
     : Graph_Elementwise<mnemonic, "", operands, "in[0]", Graph_StatedTypes> {
   let scalar = body;

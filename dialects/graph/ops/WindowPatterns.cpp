@@ -91,7 +91,7 @@ bool isLowest(Value v) {
   return *number == (isUnsigned ? 0 : -std::ldexp(1, integer.getWidth() - 1));
 }
 
-/// Whether all elements of `v` are non-negative.
+/// Whether all elements of `v` are known to be non-negative.
 bool isNonNegative(Value v) {
   Operation *op = v.getDefiningOp();
   if (isa_and_nonnull<ReluOp, SigmoidOp>(op))
