@@ -27,45 +27,51 @@ struct CodegenOptions {
   /// Prefix of all declarations of the header; converted to an identifier by
   /// Names.h.
   std::string name = "model";
-  /// Names of model and producer, for comments only ("mnist.onnx", "ingot
-  /// 0.1").
+  /// The model file, such as "mnist.onnx", and the program that wrote the
+  /// output, such as "ingot 0.1". Both are printed in comments only.
   std::string model, producer;
-  /// The model's own description, for comments only.
+  /// The description stored in the ONNX model, printed in comments only.
   std::string description;
-  /// The header that the source includes.
+  /// The name of the header, which the source includes.
   std::string headerName = "model.h";
-  /// The file for large constants, which the source includes; if empty, they
-  /// are in the source.
+  /// The name of the file with large constants, which the source includes. If
+  /// the name is empty, all constants are in the source.
   std::string constantsName;
-  /// The command that compiles the model to this source, for comments only.
+  /// The command that compiles the model to this source, printed in comments
+  /// only.
   std::string commandLine;
-  /// The language of the source; the header is both C and C++.
+  /// The language of the source. The header is valid in both C and C++.
   Language language;
   WeightsMode weights = WeightsMode::Auto;
-  /// Calls ingot_context::trace before and after every kernel.
+  /// Whether the generated code calls ingot_context::trace before and after
+  /// every kernel.
   bool trace = false;
-  /// The section in which the generated source defines the arena; if empty, the
-  /// caller provides the arena.
+  /// The linker section of the arena that the generated source defines. If
+  /// empty, the source defines no arena, and the caller provides it.
   std::string arenaSection;
   /// The measured sizes, which the header states if they are known.
   std::optional<MeasuredBytes> measured;
-  /// A command that compiles the output instead of the target's compiler.
+  /// The command of a compiler that is used instead of the target's compiler;
+  /// empty for the target's.
   std::string compiler;
 };
 
-/// Print the header and the source of a model. The variants are its legalized
-/// modules, from the least to the most capable target. With several, the
-/// generated code selects one at run time. `constants` receives the text of
-/// options.constantsName; it stays empty if the source has all constants.
+/// Print the header and the source of a model. `variants` are its legalized
+/// modules, one for each target, from the least to the most capable target. If
+/// there are several, the generated code selects one at run time. `constants`
+/// receives the content of the file options.constantsName; it stays empty if
+/// all constants are in the source.
 void printHeader(llvm::ArrayRef<Variant> variants,
                  const CodegenOptions &options, llvm::raw_ostream &os);
 void printSource(llvm::ArrayRef<Variant> variants,
                  const CodegenOptions &options, llvm::raw_ostream &os,
                  std::string *constants = nullptr);
 
-/// Writes all files of one compilation, or none. `output` is a .cpp or .c, with
-/// .h, constants and weights beside it, or a .o with a .h. For a .o, the compiler of the most
-/// capable target compiles the source, which is not kept.
+/// Writes all files of one compilation, or none. `output` is the path of a .cpp
+/// or .c file, beside which the header, the constants and the weights are
+/// written, or of an object (.o) or module, beside which a header is written.
+/// For an object or module, the compiler of the most capable target compiles
+/// the source, which is not kept.
 llvm::Error emitFiles(llvm::ArrayRef<Variant> variants,
                       const CodegenOptions &options, llvm::StringRef output);
 

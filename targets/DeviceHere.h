@@ -7,8 +7,8 @@ namespace ingot {
 
 struct TargetDescription;
 
-/// Whether the target's code runs on the first GPU of this machine and a
-/// compiler for it is installed; false if EMULATED_GPU is set in the
+/// Whether the first GPU of this machine runs the target's code, and a compiler
+/// for it is installed. Returns false if EMULATED_GPU is set in the
 /// environment.
 bool isDeviceHere(const TargetDescription &target);
 

@@ -1,14 +1,14 @@
-// Pragmas around generated functions that let clang and GCC use instructions
-// beyond those enabled on the command line. Both compilers take the same list
-// of features.
+// Pragmas that let clang and GCC use instructions beyond those enabled on the
+// command line. They are printed before and after the generated functions. Both
+// compilers take the same list of features.
 
 #ifndef INGOT_TARGETS_FEATUREPRAGMAS_H
 #define INGOT_TARGETS_FEATUREPRAGMAS_H
 
 #include "llvm/ADT/StringRef.h"
 
-/// The pragmas before functions that use the instruction sets FEATURES, a
-/// string literal such as "avx2,fma".
+/// The pragmas before functions that use the instruction sets FEATURES.
+/// FEATURES is a string literal such as "avx2,fma".
 #define INGOT_OPEN_FEATURES(FEATURES)                                          \
   "// The functions below may use these instructions, whatever the compiler "  \
   "is called with.\n"                                                          \

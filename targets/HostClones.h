@@ -4,8 +4,9 @@
 #ifndef INGOT_TARGETS_HOSTCLONES_H
 #define INGOT_TARGETS_HOSTCLONES_H
 
-/// Precedes a function: compiles it once per vector width. A call runs the
-/// clone with the widest vectors that the machine supports.
+/// An attribute to write before a function: compiles it once for each vector
+/// width. A call executes the clone with the widest vectors that the machine
+/// supports.
 #if defined(__x86_64__) && defined(__linux__)
 #define INGOT_WIDEST_CLONES                                                    \
   __attribute__((target_clones("avx512f", "avx2", "default")))
@@ -13,8 +14,8 @@
 #define INGOT_WIDEST_CLONES
 #endif
 
-/// Precedes a function that uses FMA on vectors of this many bytes, and is only
-/// called on machines that support it.
+/// Attributes to write before a function that uses FMA on vectors of 32 or 64
+/// bytes. The function must be called only on machines that support these.
 #if defined(__x86_64__)
 #define INGOT_MULTIPLY_ADDS_32 __attribute__((target("avx2,fma")))
 #define INGOT_MULTIPLY_ADDS_64 __attribute__((target("avx512f")))

@@ -1,5 +1,5 @@
-// Modules: what a compiler makes of a source alone for programs in other
-// languages, which load it.
+// Modules: files that a compiler makes of a generated source alone, and that
+// programs in other languages load.
 
 #ifndef INGOT_TARGETS_MODULEFORM_H
 #define INGOT_TARGETS_MODULEFORM_H
@@ -14,21 +14,23 @@ namespace ingot {
 struct ModuleForm {
   /// The file extension of modules.
   llvm::StringRef extension;
-  /// The C++ text of the exports, after the functions of a source. {name} and
-  /// {macro} are the prefixes of the functions and macros of an entry point.
+  /// The C++ text of the exported functions, which is printed after the
+  /// functions of a source. {name} and {macro} stand for the prefixes of the
+  /// functions and macros of an entry point.
   llvm::StringRef text;
-  /// The flags that link objects; {stack} is the bytes of stack.
+  /// The flags for linking objects into a module. {stack} stands for the stack
+  /// size in bytes.
   llvm::SmallVector<llvm::StringRef, 4> flags;
-  /// Writes an object with `bytes` bytes that `payload` writes, aligned to
-  /// `align`, and one hidden symbol: objects are not ELF files, and are not
-  /// measured.
+  /// Writes an object that contains `bytes` bytes, which `payload` writes,
+  /// aligned to `align`, and one hidden symbol. Objects of these targets are
+  /// not ELF files, so their sizes are not measured.
   void (*writeDataObject)(
       llvm::StringRef symbol, int64_t bytes, uint32_t align,
       llvm::raw_ostream &os,
       llvm::function_ref<void(llvm::raw_ostream &)> payload);
 };
 
-/// Returns the form of the modules of a target, or null if there is none.
+/// Returns how a target's sources become modules; null if they do not.
 const ModuleForm *moduleForm(const TargetDescription &target);
 
 } // namespace ingot

@@ -48,7 +48,8 @@ bool canShareOutput(const TargetDescription &a, const TargetDescription &b) {
          (a.family.empty() || b.family.empty() || a.family == b.family);
 }
 
-/// Applies a suffix of a target's name. Returns whether the suffix exists.
+/// Applies a suffix of a target's name to its description. Returns whether the
+/// suffix exists.
 static bool applySuffix(TargetDescription &target, StringRef suffix) {
   if (suffix == smallSuffix) {
     target.smallCode = target.smallestCode = true;
@@ -72,7 +73,7 @@ static bool applySuffix(TargetDescription &target, StringRef suffix) {
 
 const TargetDescription *withSuffix(const TargetDescription &target,
                                     StringRef suffix) {
-  // Static, since callers keep pointers to its elements.
+  // Static, since callers keep pointers to the descriptions in it.
   static std::map<std::string, TargetDescription> known;
   std::string name = (target.name + ":" + suffix).str();
   auto found = known.find(name);
@@ -89,7 +90,7 @@ const TargetDescription *withSuffix(const TargetDescription &target,
 TargetDescription asEmulated(const TargetDescription &target) {
   TargetDescription result = target;
   if (isDeviceHere(target)) {
-    // The compiler for the GPU links the program as well.
+    // Programs are linked by the compiler for the GPU.
     result.emulation = {};
     result.linker = "";
     return result;

@@ -1,10 +1,12 @@
-// Prints the bodies of the model's ifs and loops, which are programs of their
-// own, as C++ functions, and prints the ifs and loops that call them.
+// Prints the bodies of the model's ifs and loops (each body is a
+// kernel.program) as C++ functions, and prints the ifs and loops that call
+// these functions.
 //
-// The function of a body takes its inputs and outputs, then what it needs of
-// its caller: its part of the arena, the weights outside of the source, the
-// dynamic sizes, the threads. For a GPU, it also takes the stream, and the host
-// memory to which branch conditions and loop limits are copied.
+// The parameters of such a function are the inputs and outputs of the body,
+// then what the body needs of its caller: its part of the arena, the address of
+// weights that are not in the source, the dynamic sizes, and the threads. For a
+// GPU, the function also takes the stream, and the host memory to which branch
+// conditions and loop limits are copied.
 
 #include "codegen/files/ControlPrinter.h"
 
@@ -20,8 +22,8 @@ namespace ingot {
 
 void ControlPrinter::forEachLaunch(
     llvm::function_ref<void(kernel::LaunchOp)> use) const {
-  // Visits launches in the order of the generated text, by which a trace
-  // numbers kernels.
+  // Visits launches in the order in which they are printed. The trace hook
+  // numbers kernels in this order.
   cast<ModuleOp>(interface.main->getParentOp())
       .walk([&](kernel::ProgramOp program) {
         if (llvm::is_contained(programs, program))
@@ -47,8 +49,9 @@ void ControlPrinter::printHelpers() {
       printProgram(program);
 }
 
-/// Whether a kernel or the io struct reads a data-dependent size. Some sizes
-/// are only checked, such as the number of characters that strings need.
+/// Whether a kernel or the io struct reads a data-dependent size. If not,
+/// data-dependent sizes are only checked, such as the number of characters that
+/// strings need.
 bool ControlPrinter::readsMadeSizes() const {
   bool reads = llvm::any_of(
       interface.sizes, [](const InterfaceSize &size) { return size.isMade; });
@@ -107,7 +110,8 @@ void ControlPrinter::printOperations(kernel::ProgramOp program) {
   Block &block = program.getBody().front();
   for (Operation *op = &block.front(); op; op = op->getNextNode()) {
     auto launch = dyn_cast<kernel::LaunchOp>(op);
-    // In C, each launch of a worker group uses the caller's threads by itself.
+    // In C, worker groups are not printed: each launch divides its own kernel
+    // among the caller's threads.
     if (launch && launch.getTeam() && !out.language.isC)
       op = printTeam(launch);
     else
@@ -195,7 +199,7 @@ ControlPrinter::Needs ControlPrinter::needsOf(kernel::ProgramOp program) const {
   needs.decides = interface.isDevice && program.getSecondBytes();
   needs.context = options.trace && !interface.isDevice;
   program.walk([&](Operation *op) {
-    // Operations on a stream can fail.
+    // Operations on a GPU stream can fail, so the function returns a status.
     if (interface.isDevice &&
         isa<kernel::LaunchOp, kernel::IfOp, kernel::LoopOp, kernel::CopyOp,
             kernel::ReadSizesOp>(op))
@@ -318,10 +322,11 @@ void ControlPrinter::printProgram(kernel::ProgramOp program) {
   arenaNames.clear();
 }
 
-/// Prints a call of a program with the arguments `buffers`, followed by the
-/// parts of the context that the program needs. Its part of the arena is the
-/// operand after the first `count` of `outputs`. If the program returns an
-/// error, so does the calling function.
+/// Prints a call of the function of `program`. The arguments are `buffers`,
+/// followed by those that needsOf(program) lists. The first `count` values of
+/// `outputs` are results; the next one is the part of the arena that the
+/// program uses. If the program can return an error, the calling function
+/// returns it.
 void ControlPrinter::printCall(kernel::ProgramOp program, std::string buffers,
                                ValueRange outputs, size_t count) {
   Needs needs = needsOf(program);
@@ -529,7 +534,7 @@ void ControlPrinter::printReadSizes(kernel::ReadSizesOp read) {
       isNew |= size == kernel::Dim(made.symbol) &&
                made.maker == read->getParentOp() &&
                known.insert(made.symbol).second;
-    // A size that has a value already must equal the value read.
+    // A size that already has a value must equal the value just read.
     if (!isNew) {
       returnIf(element + " != " + text, "INGOT_ERROR_SHAPE");
       continue;

@@ -37,7 +37,7 @@ protected:
   virtual std::string readable(mlir::Value memref, int64_t elements) {
     return argument(memref, /*readOnly=*/true);
   }
-  /// Returns the address at which the body of a loop accesses a host variable:
+  /// Returns the address of a host variable that the body of a loop accesses:
   /// the number of the iteration or, if `isCondition`, the condition for
   /// another iteration.
   virtual std::string cellOf(kernel::LoopOp loop, bool isCondition,
@@ -50,7 +50,8 @@ protected:
                            const std::string &cell) {}
   virtual void printFromCell(const std::string &variable,
                              const std::string &cell) {}
-  /// Prints the copy of a tensor that a loop carries to the result of the loop.
+  /// Prints a copy of `count` elements of a loop-carried tensor from `from` to
+  /// `to`, the result of the loop.
   virtual void printCarried(const std::string &to, const std::string &from,
                             const std::string &count, mlir::Type element);
   /// Prints a call, and a return from the function with the status of the call
@@ -67,7 +68,8 @@ protected:
   /// Returns the number of elements that a copy between host and device moves;
   /// if the number depends on data, the largest possible one.
   kernel::Dim copiedElements(kernel::CopyOp copy) const;
-  /// Prints the declaration of `made`, the struct of data-dependent sizes.
+  /// Prints the declaration of the variable `made`, the struct with the
+  /// data-dependent sizes.
   void printMade();
 
   /// The programs that the entry point runs, then the entry point itself.
@@ -79,7 +81,7 @@ protected:
   std::string weightsBase;
 
 private:
-  /// The parameters of a program's function besides its buffers.
+  /// Which parameters the C++ function of a program has besides its buffers.
   struct Needs {
     bool memory = false, weights = false, io = false, made = false,
          context = false;
@@ -109,7 +111,7 @@ private:
   void printReadSizes(kernel::ReadSizesOp read);
   void printCheckSizes(kernel::CheckSizesOp check);
 
-  /// Data-dependent sizes that have been read so far.
+  /// The data-dependent sizes that the code printed so far has read.
   llvm::SmallDenseSet<mlir::Attribute> known;
 };
 

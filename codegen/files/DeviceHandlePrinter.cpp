@@ -78,7 +78,7 @@ void DeviceHandlePrinter::printUpload() {
     copy(0, name + "_weights", bytes);
   else
     // Weights that several targets share are declared before the namespaces of
-    // the targets, other weights in the namespace `payload`.
+    // the targets; other weights are declared in the namespace `payload`.
     for (auto global :
          interface.main->getParentOfType<ModuleOp>().getOps<memref::GlobalOp>())
       if (const Weight &weight = weights.all()[weights.indexOf(global)];

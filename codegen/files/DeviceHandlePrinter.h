@@ -28,8 +28,9 @@ public:
   void printCommonFunctions();
 
 private:
-  /// Returns the return type and name of a function: public for a single
-  /// target, or for one of several targets in the namespace of that target.
+  /// Returns the beginning of a function definition: the return type and the
+  /// name. The name is <name>_`function` if there is a single target; otherwise
+  /// it is `function`, in the namespace of the target.
   std::string functionOf(llvm::StringRef function) const;
   void printUpload();
   void printCreate();

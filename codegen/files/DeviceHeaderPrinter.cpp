@@ -10,8 +10,8 @@ using namespace mlir;
 
 namespace ingot {
 
-/// Bytes for the variables that a loop and its body exchange: the number of the
-/// iteration (8 bytes) and the condition for another one.
+/// Bytes for the two variables that a loop and its body exchange: the number of
+/// the iteration (8 bytes) and the condition for another iteration.
 static constexpr int64_t cellBytes = 16;
 
 DeviceLayout::DeviceLayout(const Interface &interface) {
@@ -34,8 +34,8 @@ DeviceLayout::DeviceLayout(const Interface &interface) {
   place(/*isOutput=*/true);
   decisions = staging;
   if (interface.isDecided()) {
-    // The most values of 8 bytes that the host reads at once: dynamic sizes are
-    // int64; a condition is a single byte.
+    // The largest number of values that the host reads at once, of 8 bytes
+    // each: dynamic sizes are int64_t; a condition is a single byte.
     int64_t most = 1;
     for (kernel::ProgramOp program : kernel::programsInOrder(main))
       program.walk([&](Operation *op) {

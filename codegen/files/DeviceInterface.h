@@ -46,13 +46,13 @@ struct DeviceMemory {
   int64_t memory = 0, staging = 0, state = 0;
 };
 
-/// Returns the offset of the first phase byte of an entry point: a byte that
-/// selects one of two buffers of a state value. Nothing if each state value has
-/// a single buffer.
+/// Returns the offset of the first phase byte of an entry point; nullopt if
+/// each of its state values has a single buffer. A phase byte selects one of
+/// two buffers of a state value.
 std::optional<int64_t> firstPhaseOf(const Interface &interface);
-/// Returns how many recorded launch graphs of the entry point a handle keeps: two
-/// if a state value has two buffers, otherwise one; 0 if the host decides
-/// during a run which kernels to launch.
+/// Returns how many recorded launch graphs of the entry point a handle keeps:
+/// two if a state value has two buffers, otherwise one. Returns 0 if the host
+/// decides during a run which kernels to launch.
 unsigned graphsOf(const Interface &interface);
 /// Returns the name of the field of the handle that holds a recorded graph and
 /// the arguments that the graph was recorded for; `number` is the index of the
@@ -60,7 +60,7 @@ unsigned graphsOf(const Interface &interface);
 std::string recordedText(const Interface &interface,
                          llvm::StringRef number = "0");
 
-/// Prints the macros of the header that state memory sizes.
+/// Prints those macros of the header that state the sizes of memory.
 void printDeviceMacros(const Interface &interface, const DeviceMemory &memory,
                        TextWriter &out);
 /// Prints the part of the header after the io structs: the functions of a model

@@ -249,8 +249,8 @@ void DevicePrinter::printMap(kernel::TilesOp tiles, StringRef name,
         Twine(tiles.getBox()[1]) + ", " + Twine(tiles.getBox()[0]) + ")");
 }
 
-/// Whether the tensor has dynamic sizes and the caller gives all of them: none
-/// depends on data.
+/// Whether the tensor has dynamic sizes and the caller gives all of them, so
+/// that none is data-dependent.
 bool DevicePrinter::isSizedByCaller(const InterfaceTensor &tensor) const {
   bool isSized = false;
   for (const kernel::Dim &size : tensor.sizes)
@@ -279,8 +279,9 @@ void DevicePrinter::printEnqueue() {
   std::string streamsText = streams() > 1 ? "streams" : "stream",
               first = streams() > 1 ? "streams[0]" : "stream";
   kernel::ProgramOp main = interface.main;
-  // Prints one copy of all inputs, or of all outputs; or a copy for each tensor
-  // if the caller gives the size of one of them.
+  // Prints one copy of all inputs or, if `isOutput`, of all outputs. If the
+  // caller gives the size of any of these tensors, prints a copy for each
+  // tensor instead.
   auto copy = [&](bool isOutput, int64_t from, int64_t to) {
     if (from == to)
       return;
@@ -319,8 +320,8 @@ void DevicePrinter::printEnqueue() {
   out.blank();
 }
 
-/// Returns the C++ expression for the bytes of a tensor of the caller at its
-/// dynamic size.
+/// Returns the C++ expression for the number of bytes of a tensor of the
+/// caller, given its dynamic sizes.
 std::string DevicePrinter::bytesOf(unsigned number) const {
   kernel::ProgramOp main = interface.main;
   const InterfaceTensor &tensor = interface.tensors[number];

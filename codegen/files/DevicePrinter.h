@@ -25,14 +25,15 @@ public:
   /// Prints the functions that launch kernels, into the anonymous namespace of
   /// the kernels.
   void printLaunches();
-  /// Prints <name>_run after the anonymous namespace of the kernels or, if
-  /// `isOne` of several targets, `run` into the namespace of that target.
+  /// Prints <name>_run after the anonymous namespace of the kernels. If
+  /// `isOne`, the output has several targets: prints a function `run` into the
+  /// namespace of this target instead.
   void printRun(bool isOne);
 
 private:
   void printLaunch(kernel::LaunchOp launch) override;
-  /// Prints a copy between host and device. Specialized inputs are not compared
-  /// here but before the launches (printBoundValues).
+  /// Prints a copy between host and device. Specialized inputs (fixed by
+  /// --bind) are compared before the launches instead; see printBoundValues.
   void printOther(mlir::Operation *op) override;
   /// Prints the call of a kernel that the host executes.
   void printOnHost(kernel::LaunchOp launch);
@@ -48,8 +49,7 @@ private:
                      const std::string &cell) override;
   void printCarried(const std::string &to, const std::string &from,
                     const std::string &count, mlir::Type element) override;
-  /// Prints a call of a program, after which the stream may have unfinished
-  /// work.
+  /// Prints a call of a program. The stream may have unfinished work after it.
   void printChecked(const std::string &call) override {
     check(call);
     isBusy = isArriving = true;
@@ -66,7 +66,8 @@ private:
   void printBoundValues();
   void printRecording();
   void printOutputs();
-  /// Returns the number of streams: as many as launches can run concurrently.
+  /// Returns the number of streams, which is the largest number of launches
+  /// that can run concurrently.
   int64_t streams() const { return kernel::mostBranches(interface.main); }
   /// Returns the parameter with the stream, or with an array of streams.
   std::string streamParameter() const {
@@ -106,7 +107,7 @@ private:
 
   DeviceLayout layout;
   bool isDecided;
-  /// Whether the stream has work that the host has not waited for, and whether
+  /// Whether the stream has work for which the host has not waited, and whether
   /// that work copies data to the host.
   bool isBusy = true, isArriving = true;
   /// The number of the open fork (launches that run concurrently), and how many

@@ -109,8 +109,8 @@ static std::string fieldType(const InterfaceTensor &tensor) {
   return (tensor.isOutput ? "" : "const ") + tensor.cType + " *";
 }
 
-/// Whether the ONNX element type of a tensor of the caller begins with one of
-/// `names`.
+/// Whether a tensor of the caller has an ONNX element type whose name begins
+/// with one of `names`.
 static bool hasElements(const Interface &interface,
                         std::initializer_list<StringRef> names) {
   return llvm::any_of(interface.tensors, [&](const InterfaceTensor &tensor) {
@@ -366,8 +366,8 @@ static void printWrapper(const Interface &interface, TextWriter &out) {
   out.line("} // namespace " + space);
 }
 
-/// Returns the bytes that a handle allocates if it must suffice for each of
-/// several targets.
+/// Returns the bytes that a handle allocates, so that they suffice for each of
+/// the targets.
 static DeviceMemory largestOf(ArrayRef<Variant> variants,
                               const CodegenOptions &options,
                               const Weights &weights) {

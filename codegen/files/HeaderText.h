@@ -1,4 +1,4 @@
-// Text that header and source have in common.
+// Text that is printed in both the header and the source of a model.
 
 #ifndef INGOT_CODEGEN_FILES_HEADERTEXT_H
 #define INGOT_CODEGEN_FILES_HEADERTEXT_H

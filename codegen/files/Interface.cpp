@@ -1,4 +1,5 @@
-// The C interface of an entry point.
+// Collects what the C interface of an entry point consists of: tensors, dynamic
+// sizes, memory, weights.
 
 #include "codegen/files/Interface.h"
 
@@ -28,8 +29,8 @@ static std::string onnxTypeName(Type element) {
 }
 
 /// Returns the C type of an element in a tensor of the caller. Floats that C
-/// lacks are passed as bits in unsigned integers; a type narrower than a byte
-/// takes a byte.
+/// lacks, such as f16, are passed as bits in unsigned integers; an element
+/// narrower than a byte takes a byte.
 static std::string elementCType(llvm::StringRef onnxType) {
   return llvm::StringSwitch<std::string>(onnxType)
       .Cases({"float32", "float"}, "float")
@@ -73,7 +74,7 @@ Interface::Interface(kernel::ProgramOp main, const CodegenOptions &options,
     if (const TargetDescription *target = lookupTarget(name.getValue())) {
       isDevice = target->isDevice();
       if (isDevice)
-        vtcmBytes = 0; // A handle owns this memory.
+        vtcmBytes = 0; // The handle of a GPU owns this memory.
       if (vtcmBytes) {
         vtcmField = fields.unique(target->tcmName);
         vtcmMacro = macro + "_" + target->tcmName.upper();
@@ -117,8 +118,8 @@ Interface::Interface(kernel::ProgramOp main, const CodegenOptions &options,
   llvm::sort(sizes, [](const InterfaceSize &a, const InterfaceSize &b) {
     return a.symbol.getName() < b.symbol.getName();
   });
-  // Whether the shape of an input gives the value of a size symbol. If not, the
-  // size is data-dependent.
+  // Returns whether the shape of an input determines the value of a size
+  // symbol. If not, the size is data-dependent.
   auto isGiven = [&](kernel::SymbolAttr symbol) {
     for (unsigned i = 0; i < main.getNumArguments(); ++i)
       if (auto attr =
@@ -237,9 +238,10 @@ std::string Interface::localName(llvm::StringRef function) const {
   return function.str() + name.substr(sharedName.size());
 }
 
-/// Returns a dynamic size in C: an affine expression with sums, products, floor
-/// divisions and remainders. `level` is the position in the enclosing
-/// expression: 0 for none or an operand of a sum, 1 for the first and 2 for the
+/// Returns the C text of a dynamic size: an affine expression with sums,
+/// products, floor divisions and remainders. `level` is the position of the
+/// text in the enclosing expression, which decides about parentheses: 0 for no
+/// enclosing expression or an operand of a sum; 1 for the first and 2 for the
 /// second operand of another operator.
 static std::string expressionText(AffineExpr value, const kernel::Dim &size,
                                   llvm::ArrayRef<std::string> symbols,
@@ -273,9 +275,9 @@ static std::string expressionText(AffineExpr value, const kernel::Dim &size,
                                                            : text;
 }
 
-/// Returns, in C, a size symbol that is defined as a choice (the smaller or
-/// larger of two sizes, a conditional, a quotient), given the texts of its
-/// operands. The result can be an operand of any operator.
+/// Returns the C text of a size symbol that is defined as a choice: the smaller
+/// or larger of two sizes, a conditional, or a quotient. `x` are the texts of
+/// its operands. The result can be an operand of any operator.
 static std::string choiceText(kernel::SymbolAttr symbol,
                               llvm::ArrayRef<std::string> x) {
   kernel::Dims operands =

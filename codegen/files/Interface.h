@@ -29,9 +29,10 @@ struct InterfaceTensor {
   std::string part;
   std::optional<std::vector<int64_t>> element = std::nullopt;
 
-  /// The byte offset in the state of a tensor that persists between runs:
-  /// `even`, or `odd` while the byte at offset `phase` is odd. Without `phase`,
-  /// the value has a single buffer, at `even`.
+  /// Where the state stores the value of a tensor that persists between runs,
+  /// as byte offsets. The value is at `even`, or at `odd` while the byte at
+  /// offset `phase` is odd. Without `phase`, the value has a single buffer, at
+  /// `even`.
   struct Slots {
     std::string state;
     int64_t even, odd;
@@ -49,7 +50,8 @@ struct InterfaceTensor {
 struct InterfaceSize {
   std::string field; ///< field of the io struct
   kernel::SymbolAttr symbol;
-  /// The expression that the size must equal at run time, if it is not free.
+  /// The expression that the size must equal at run time, unless any value is
+  /// valid.
   std::optional<kernel::Dim> equalTo = std::nullopt;
   /// Whether the size is data-dependent: then the field of the io struct is a
   /// pointer, to which a run writes the size.
@@ -59,17 +61,17 @@ struct InterfaceSize {
 };
 
 struct Interface {
-  /// The interface of a module with a single entry point.
+  /// Creates the interface of a module with a single entry point.
   Interface(mlir::ModuleOp module, const CodegenOptions &options);
-  /// The interface of one entry point. `weights` are the weights of all modules
-  /// that are combined in the output.
+  /// Creates the interface of the entry point `main`. `weights` are the weights
+  /// of all modules that are combined in the output.
   Interface(kernel::ProgramOp main, const CodegenOptions &options,
             const Weights &weights);
 
   kernel::ProgramOp main;
-  /// The prefixes of functions and macros of this entry point, and of those
-  /// that all entry points of an output share. Both are equal if there is only
-  /// one entry point.
+  /// The prefixes of the names of functions and macros: of this entry point,
+  /// and of those that all entry points of an output share. The two are equal
+  /// if there is only one entry point.
   std::string name, macro, sharedName, sharedMacro;
   std::string model; ///< file name and hash of the model, for comments
   std::vector<InterfaceSize> sizes;
@@ -83,28 +85,30 @@ struct Interface {
   bool hasState = false;  ///< whether this entry point uses the state
   std::string stateField; ///< field of the io struct, if the caller passes it
   /// Bytes of fast local memory (such as VTCM) that a run uses, the prefix of
-  /// the macros about it, and its field of the io struct.
+  /// the macros that describe this memory, and the field of the io struct with
+  /// its address.
   int64_t vtcmBytes = 0;
   std::string vtcmMacro, vtcmField;
   int64_t tensorAlign =
-      1; ///< required of the caller's tensors, if more than that of an element
+      1; ///< alignment in bytes required of the caller's tensors, if more than that of an element
   WeightsMode weightsMode;
   std::string weightsField; ///< field of the io struct, for a weights file
   bool isDevice = false;    ///< kernels run on a GPU
-  /// How a field of the struct of data-dependent sizes is accessed.
+  /// The C++ text before the name of a field of the struct of data-dependent
+  /// sizes.
   std::string made = "made.";
 
   /// Whether the host decides during a run which kernels run on the GPU, or
-  /// with which sizes.
+  /// with which dynamic sizes.
   bool isDecided() const { return isDevice && kernel::decidesOnHost(main); }
-  /// Returns the text of a shape, such as "[1,past + 1,16]", in terms of fields
-  /// of the io struct.
+  /// Returns the text of a shape, such as "[1,past + 1,16]", where `past` is a
+  /// field of the io struct.
   std::string shapeText(llvm::ArrayRef<kernel::Dim> sizes) const;
   /// Returns the name of a function of the entry point within the namespace of
   /// the model.
   std::string localName(llvm::StringRef function = "run") const;
-  /// Returns a size in C. Sizes that the caller gives are fields of `object`,
-  /// such as "io->"; data-dependent sizes are fields of `made`.
+  /// Returns the C text of a size. Sizes that the caller gives are fields of
+  /// `object`, such as "io->"; data-dependent sizes are fields of `made`.
   std::string sizeText(const kernel::Dim &size,
                        llvm::StringRef object = "") const;
 };

@@ -1,4 +1,5 @@
-// Prints <name>_run as C++.
+// Prints <name>_run, the function that runs an entry point of the model, as
+// C++.
 
 #include "codegen/files/MainPrinter.h"
 
@@ -63,7 +64,9 @@ void MainPrinter::printOther(Operation *op) {
 }
 
 void MainPrinter::beginTeam(kernel::LaunchOp first) {
-  // The time of a step on average, at the largest sizes.
+  // The predicted cycles of all kernels of the group together, at the largest
+  // dynamic sizes, and the number of kernels. The printed call passes the
+  // average time of a kernel.
   uint64_t cycles = 0, steps = 0;
   for (auto launch : first->getBlock()->getOps<kernel::LaunchOp>())
     if (launch.getTeam() == first.getTeam()) {

@@ -1,4 +1,5 @@
-// Prints <name>_run as C++.
+// Prints <name>_run, the function that runs an entry point of the model, as
+// C++.
 
 #ifndef INGOT_CODEGEN_FILES_MAINPRINTER_H
 #define INGOT_CODEGEN_FILES_MAINPRINTER_H
@@ -18,8 +19,8 @@ public:
       : ControlPrinter(interface, weights, options, context, names, out) {
     numberLaunches();
   }
-  /// Prints the functions that the entry point's function calls, in the
-  /// anonymous namespace of the kernels.
+  /// Prints the helper functions that the function of the entry point calls, in
+  /// the anonymous namespace of the kernels.
   using ControlPrinter::printHelpers;
   /// Prints the function that executes the entry point. `function` is its
   /// return type and name: "ingot_status run".
@@ -46,7 +47,7 @@ private:
   void endTeam() override;
   void printOther(mlir::Operation *op) override;
 
-  /// The number of each launch for the trace hook.
+  /// The number of each launch, by which the trace hook identifies it.
   llvm::DenseMap<mlir::Operation *, unsigned> numbers;
 };
 

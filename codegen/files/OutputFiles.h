@@ -22,7 +22,8 @@ public:
   OutputFiles &operator=(const OutputFiles &) = delete;
   ~OutputFiles();
 
-  /// Writes a file. Errors are, for example, a full disk or a missing folder.
+  /// Writes a file. Returns an error if, for example, the disk is full or the
+  /// folder is missing.
   llvm::Error write(llvm::StringRef path,
                     llvm::function_ref<void(llvm::raw_ostream &)> content);
   /// Copies a file that another program has written.
@@ -37,7 +38,8 @@ private:
   std::vector<Pending> pending;
 };
 
-/// Writes one file. Errors are, for example, a full disk or a missing folder.
+/// Writes one file. Returns an error if, for example, the disk is full or the
+/// folder is missing.
 llvm::Error writeFile(llvm::StringRef path,
                       llvm::function_ref<void(llvm::raw_ostream &)> content);
 

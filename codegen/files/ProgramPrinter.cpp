@@ -35,8 +35,9 @@ static std::string tensorText(MemRefType type, Sign sign) {
   return text;
 }
 
-/// Whether a buffer is only used as the frame of ifs and loops: the part of the
-/// arena that their bodies use, passed as the last output.
+/// Whether a buffer is only used as the frame of kernel.if and kernel.loop
+/// operations: the part of the arena that their bodies use, which is passed as
+/// the last output.
 static bool isFrame(kernel::ArenaOp buffer) {
   return llvm::all_of(buffer->getUses(), [](OpOperand &use) {
     Operation *user = use.getOwner();
@@ -61,8 +62,9 @@ Sign ProgramPrinter::signOf(Value buffer) const {
   return 2 * isUnsigned > launches ? Sign::Unsigned : Sign::Signed;
 }
 
-/// Returns the template argument of the functions that find a buffer, which in C
-/// return void pointers.
+/// Returns the template argument, such as "<float>", of the generated functions
+/// that return a pointer to a buffer. Returns an empty string in C, where these
+/// functions return void pointers.
 std::string ProgramPrinter::templateArgument(const std::string &type) const {
   return out.language.isC ? "" : "<" + type + ">";
 }
@@ -199,13 +201,14 @@ SmallVector<Operation *> ProgramPrinter::stepsThatUse(Value buffer) {
 void ProgramPrinter::printWeightPointers(kernel::ProgramOp program,
                                          StringRef base,
                                          std::optional<uint64_t> team) {
-  // Finds the worker group that reads each weight. A weight that is also read
-  // outside of one group is declared for the whole program.
+  // Finds the worker group that reads each weight. A weight that operations
+  // outside of this group also read is declared for the whole program.
   llvm::StringMap<std::optional<uint64_t>> teams;
   program->walk([&](memref::GetGlobalOp op) {
     for (Operation *step : stepsThatUse(op)) {
       auto launch = dyn_cast<kernel::LaunchOp>(step);
-      // In C, worker groups have no scope of their own.
+      // In C, worker groups have no scope, so all weights are declared for the
+      // whole program.
       std::optional<uint64_t> own =
           launch && !out.language.isC ? launch.getTeam() : std::nullopt;
       auto [known, isNew] = teams.try_emplace(op.getName(), own);
@@ -260,8 +263,8 @@ ProgramPrinter::Pointer ProgramPrinter::pointer(Value memref) {
   Pointer source = pointer(view.getSource());
   if (view.getOffset() == 0)
     return source;
-  // Adds the offset in elements if it is a multiple of the element size,
-  // otherwise in bytes.
+  // Adds the offset of the view to the pointer: in elements if the offset is a
+  // multiple of the element size, otherwise in bytes.
   auto sourceType = cast<MemRefType>(view.getSource().getType());
   int64_t size = kernel::elementBytes(sourceType.getElementType());
   if (view.getOffset() % size == 0)
@@ -282,13 +285,14 @@ std::string ProgramPrinter::argument(Value memref, bool readOnly, Sign sign) {
       cast<MemRefType>(memref.getType()).getElementType(), sign);
   if (from.type == element && (readOnly || !from.isConst)) {
     StringRef text = from.text;
-    // Removes parentheses around a whole argument.
+    // Removes parentheses that enclose the whole argument.
     if (text.starts_with("(") && text.ends_with(")") && !text.starts_with("(("))
       text = text.drop_front().drop_back();
     return text.str();
   }
   std::string isConst = readOnly ? "const " : "";
-  // The buffer was writable when it was filled, so const_cast is valid.
+  // The constant buffer was writable when its elements were stored, so
+  // const_cast is valid.
   if (from.isConst && !readOnly)
     return out.language.isC
                ? out.language.reinterpret(element + " *", from.text)

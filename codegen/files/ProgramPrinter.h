@@ -48,15 +48,16 @@ protected:
   Sign signOf(mlir::Value buffer) const;
   std::string templateArgument(const std::string &type) const;
   void printArenaValue(kernel::ArenaOp buffer);
-  /// Declares pointers to the weights of a program that are stored at an offset
-  /// from `base`: with `team`, to those that only launches of this worker group
-  /// read; without, to all others.
+  /// Prints declarations of pointers to the weights of a program, which are
+  /// stored at offsets from `base`. With `team`: of the weights that only
+  /// launches of this worker group read. Without: of all others.
   void printWeightPointers(kernel::ProgramOp program, llvm::StringRef base,
                            std::optional<uint64_t> team = std::nullopt);
   /// Returns the operations of a program that use a buffer or a slice of it.
   static llvm::SmallVector<mlir::Operation *> stepsThatUse(mlir::Value buffer);
-  /// Declares a pointer for each tensor in the state, which begins at `state`;
-  /// `phases` are the bytes that select one of two buffers of a value.
+  /// Prints a declaration of a pointer for each tensor in the state, which
+  /// begins at `state`. `phases` are the bytes that select one of two buffers
+  /// of a value.
   void printStatePointers(llvm::StringRef phases);
   /// Flips the phase bytes, so that the next run reads the state values that
   /// this run has written.
@@ -69,9 +70,9 @@ protected:
                        Sign sign = Sign::Signed);
   llvm::SmallVector<std::string> launchArguments(kernel::LaunchOp launch);
   const Weight &weightOf(mlir::memref::GetGlobalOp op) const;
-  /// Whether the generated program declares a pointer to this weight: it is
-  /// stored at an offset from a base, unlike tables, which kernels read by
-  /// name.
+  /// Whether the generated program declares a pointer to this weight, since it
+  /// is stored at an offset from a base address. Tables have no such pointer:
+  /// kernels read them by name.
   bool isNamedWeight(mlir::memref::GetGlobalOp op) const;
 
   const Interface &interface;
@@ -85,9 +86,9 @@ protected:
   /// The C++ expression for the start of fast local memory (VTCM) or, for a
   /// GPU, of the host memory for buffers of host kernels.
   std::string secondBase;
-  /// The names of pointers to buffers: by name, offset and element type of the
-  /// buffer, whether it is in the memory at `secondBase` instead of the arena,
-  /// and its signedness.
+  /// The names of pointers to buffers. The key is: name, offset and element
+  /// type of the buffer; whether it is in the memory at `secondBase` instead of
+  /// the arena; its signedness.
   llvm::DenseMap<
       std::tuple<llvm::StringRef, uint64_t, mlir::Type, unsigned, unsigned>,
       std::string>

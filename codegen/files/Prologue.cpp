@@ -8,8 +8,8 @@ namespace ingot {
 
 void printVectorTypes(const SourceContext &context, TextWriter &out) {
   std::set<std::string> types = context.vectorTypes;
-  // Prints a vector type even if only its variant for unaligned memory is used,
-  // since a reader expects both.
+  // If only the variant of a vector type for unaligned memory is used, prints
+  // the aligned type as well, since readers expect both.
   for (const std::string &name : context.vectorTypes)
     printVectorTypedef(name, out.raw());
   if (!types.empty())
@@ -21,7 +21,8 @@ void printVectorTypes(const SourceContext &context, TextWriter &out) {
     std::string element = type.front() == 'f'
                               ? (bits == 32 ? "float" : "double")
                               : "uint" + llvm::utostr(bits) + "_t";
-    // Subtracting zero preserves -0.0; adding zero would not.
+    // The function broadcasts by subtracting zeros from the scalar: that
+    // preserves -0.0, adding zeros would not.
     std::string splat = "x - " + out.language.zero(type);
     for (const Intrinsic &row : context.target.intrinsics)
       if (row.op == "vector.broadcast" && row.result == type) {
@@ -86,10 +87,13 @@ void printMemoryFunctions(StringRef programs, TextWriter &out) {
 
 std::set<std::string> printOpening(StringRef opening, StringRef kernels,
                                    TextWriter &out) {
-  // The prologue, divided into units that are printed or omitted as a whole.
+  // The prologue, divided into fragments that are printed or omitted as a
+  // whole.
   struct Fragment {
     std::string comment, text;
-    std::string macro; // The name with a parenthesis; empty for other text.
+    // "NAME(" for a macro, NAME for optional text; empty for text that is
+    // always printed.
+    std::string macro;
   };
   std::vector<Fragment> fragments;
   bool isInside = false, isComment = false, isNamed = false;
@@ -97,8 +101,8 @@ std::set<std::string> printOpening(StringRef opening, StringRef kernels,
   while (!opening.empty()) {
     auto [line, rest] = opening.split('\n');
     opening = rest;
-    // A mark with a name begins optional text of this name, up to the next
-    // mark.
+    // A line "//? NAME" begins optional text called NAME, which ends before the
+    // next line with "//?".
     if (line.consume_front("//?")) {
       StringRef name = line.ltrim();
       isInside = isNamed = !name.empty();
@@ -137,7 +141,7 @@ std::set<std::string> printOpening(StringRef opening, StringRef kernels,
           macros.insert(
               line.take_until([](char c) { return c == ' ' || c == '('; })
                   .str());
-      // One comment may describe several macros.
+      // A comment that describes several macros is printed only once.
       out.raw() << (fragment.comment == printed ? "" : fragment.comment)
                 << out.language.spelled(fragment.text);
       printed = fragment.comment;

@@ -1,5 +1,5 @@
-// Prints what precedes the kernels of a target: its prologue, the vector types,
-// and the functions for memory accesses.
+// Prints the text that precedes the kernels of a target: its prologue, the
+// vector types, and the functions for memory accesses.
 
 #ifndef INGOT_CODEGEN_FILES_PROLOGUE_H
 #define INGOT_CODEGEN_FILES_PROLOGUE_H
@@ -13,15 +13,15 @@ namespace ingot {
 
 void printVectorTypes(const SourceContext &context, TextWriter &out);
 
-/// Prints the helper functions for memory accesses that `programs`, the text of
-/// the functions that launch kernels, calls.
+/// Prints the helper functions for memory accesses that `programs` calls.
+/// `programs` is the text of the functions that launch kernels.
 void printMemoryFunctions(llvm::StringRef programs, TextWriter &out);
 
-/// Prints the prologue of a target (its `openText`), without macros that
-/// neither `kernels` nor other used macros use. A macro ends with the first
-/// line that does not end in a backslash; comments before it belong to it.
-/// Other optional text is between two marks (//?), the first of which has its
-/// name. Returns the names of the macros.
+/// Prints the prologue of a target (its `openText`), without macros that are
+/// used neither in `kernels` nor by other macros that are printed. A macro ends
+/// with the first line that does not end in a backslash; comments before it
+/// belong to it. Other optional text begins with a line "//? NAME" and ends
+/// before the next line with "//?". Returns the names of the macros.
 std::set<std::string> printOpening(llvm::StringRef opening,
                                    llvm::StringRef kernels, TextWriter &out);
 

@@ -1,4 +1,4 @@
-// Prints the selection of a target at run time.
+// Prints the code that selects one of several targets at run time.
 
 #include "codegen/files/SelectorPrinter.h"
 

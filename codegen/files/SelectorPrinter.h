@@ -16,7 +16,7 @@ std::string targetNames(llvm::ArrayRef<Variant> variants);
 
 class Selector {
 public:
-  /// Reserves the names that the selector prints in `names`. `outside` is the
+  /// Reserves, in `names`, the names that the selector prints. `outside` is the
   /// namespace of the source; empty for a GPU.
   Selector(llvm::ArrayRef<Variant> variants,
            llvm::ArrayRef<Interface> interfaces, llvm::StringRef outside,
@@ -26,12 +26,12 @@ public:
   /// and the functions <name>_run, which call the code of the target if the
   /// machine supports it.
   void printQuestion(TextWriter &out) const;
-  /// For GPU targets: prints the functions of the model that dispatch to the
-  /// target of the current device, or to that of the given constants or handle.
+  /// For GPU targets: prints the functions of the model. Each calls the
+  /// function of one target: the target of the current device, or the target to
+  /// which the given constants or handle belong.
   void printDevice(TextWriter &out) const;
-  /// Returns the preprocessor condition that holds in the passes of the
-  /// compiler for those GPU architectures for which this variant would be
-  /// selected.
+  /// Returns the preprocessor condition under which the GPU compiler compiles
+  /// for an architecture for which this variant would be selected.
   std::string passCondition(size_t number) const;
 
   /// For each variant: the namespace that contains the functions of its entry
@@ -53,7 +53,8 @@ private:
 
   llvm::ArrayRef<Variant> variants;
   llvm::ArrayRef<Interface> interfaces;
-  /// The namespace of the source, and the selector's namespace within it.
+  /// The names of the namespace of the source, and of the selector's namespace
+  /// within it.
   std::string outside, inside;
 };
 

@@ -1,16 +1,18 @@
 // Prints the .cpp of a model.
 //
-// From top to bottom: includes, vector types, weights, kernels, the bodies of
-// ifs and loops (which are programs of their own), then `run`, which checks its
-// arguments and launches the kernels. All of this is in an anonymous namespace
-// within the namespace <name>_source, so that several such files can be one
-// translation unit, and between the pragmas that enable the target's
+// From top to bottom, the file contains: includes, vector types, weights,
+// kernels, the bodies of ifs and loops (each is a function), then `run`, which
+// checks its arguments and launches the kernels. All of this is in an anonymous
+// namespace within the namespace <name>_source, so that several such files can
+// be one translation unit, and between the pragmas that enable the target's
 // instructions. <name>_run comes last and calls `run`. With several entry
-// points, each has such functions, preceded by the bodies that only it uses.
+// points, each has such functions, preceded by the bodies that only this entry
+// point uses.
 //
-// With several targets, the namespace of each contains its kernels and `run`.
-// The weights that the targets share come before these namespaces; the selector
-// (SelectorPrinter.h) and the <name>_run that uses it come after them.
+// With several targets, the kernels and `run` of each target are in a namespace
+// of that target. The weights that the targets share come before these
+// namespaces; the selector (SelectorPrinter.h) and the <name>_run that uses it
+// come after them.
 //
 // All macros and pragmas of the file are undone at its end.
 
@@ -153,17 +155,17 @@ public:
     return handle;
   }
 
-  /// Prints into the namespaces `outside` and `inside`; `inside` is empty if
-  /// the file has a single target. `isCalled`: whether a function that queries
-  /// the machine calls the printed `run`.
+  /// Prints the text of the target into the namespaces `outside` and `inside`;
+  /// `inside` is empty if the file has a single target. `isCalled`: whether the
+  /// printed `run` is called by a function that queries the machine.
   void print(StringRef outside, StringRef inside, bool isCalled) {
     if (context.map) {
       context.map->functions = context.functions;
       context.map->globals = context.globals;
     }
     std::string kernelText = textOfKernels();
-    // Programs are printed later; prefetches are the only prologue text that
-    // they need.
+    // The programs are printed later. The only text of the prologue that they
+    // use is for prefetches.
     std::string used = kernelText;
     module.walk([&](kernel::PrefetchOp) { used += target.prefetchText; });
     std::set<std::string> macros = printOpening(target.openText, used, out);
@@ -209,7 +211,8 @@ public:
   }
 
 private:
-  /// Names the functions that execute parts of kernels, and their arguments.
+  /// In C: chooses the names of the functions that execute a part of a kernel's
+  /// iterations, and of the structs with their arguments.
   void nameBodies() {
     module.walk([&](kernel::LaunchOp launch) {
       std::string &body = context.bodies[launch.getCallee()];
@@ -227,8 +230,8 @@ private:
     });
   }
 
-  /// Prints as C, without namespaces: all functions but those of the header are
-  /// static.
+  /// Prints the text as C, without namespaces. All functions that the header
+  /// does not declare are static.
   void printC(StringRef kernelText, const std::set<std::string> &macros) {
     printThreads(module, out);
     printKernels(kernelText);
@@ -243,7 +246,7 @@ private:
   }
 
   /// Prints the bodies of ifs and loops, then the function of each entry point.
-  /// Prints the functions that name kernels to `namesOut`.
+  /// Prints the functions that return the names of kernels to `namesOut`.
   void printEntries(TextWriter &out, TextWriter &namesOut,
                     bool namesKernels = true) {
     std::vector<std::unique_ptr<MainPrinter>> entries;
@@ -262,7 +265,8 @@ private:
     }
   }
 
-  /// Prints the exports by which the source becomes a module.
+  /// Prints the exported functions with which the compiled source becomes a
+  /// module (ModuleForm).
   void printModule(const Interface &interface) {
     const ModuleForm *form = moduleForm(target);
     StringRef text = form ? form->text : "";
@@ -289,8 +293,8 @@ private:
     out.raw() << text;
   }
 
-  /// For a GPU: prints the function of each entry point that launches its
-  /// kernels; returns the printers of the entry points.
+  /// For a GPU: prints, for each entry point, the function that launches its
+  /// kernels. Returns the printers of the entry points.
   std::vector<std::unique_ptr<DevicePrinter>> printDeviceLaunches() {
     std::vector<std::unique_ptr<DevicePrinter>> entries;
     for (const Interface &interface : interfaces) {
@@ -316,8 +320,8 @@ private:
     }
   }
 
-  /// Whether a function or one of its callees compares floats. To be called for
-  /// callees before their callers.
+  /// Whether a function or one of its callees compares floats. Must be called
+  /// for callees before their callers.
   bool comparesFloats(FunctionOpInterface function) {
     return function
         .walk([&](Operation *op) {
@@ -331,8 +335,9 @@ private:
         .wasInterrupted();
   }
 
-  /// Prints the kernels to a string first, since they determine which vector
-  /// types and macros have to be declared before them.
+  /// Returns the text of the kernels. They are printed to a string first, since
+  /// they determine which vector types and macros have to be declared before
+  /// them.
   std::string textOfKernels() {
     std::string text;
     llvm::raw_string_ostream stream(text);
@@ -433,7 +438,7 @@ static void printIncludes(ArrayRef<Variant> variants, StringRef header,
   out.blank();
 }
 
-/// Declares the functions of custom operators.
+/// Prints declarations of the C functions of custom operators.
 static void printExternals(ArrayRef<Variant> variants, TextWriter &out) {
   std::set<std::string> declarations;
   for (const Variant &variant : variants)
@@ -472,10 +477,11 @@ static void printArena(ArrayRef<Interface> interfaces, StringRef section,
   out.blank();
 }
 
-/// Prints the weights that several targets share, before the text of the
-/// targets, into an anonymous namespace, within `outside` unless that is empty;
-/// or to `constants`, which the source includes there. Returns the names of
-/// these weights, by index in Weights::all().
+/// Prints the weights that several targets share, in an anonymous namespace
+/// (inside the namespace `outside` unless that is empty), before the text of
+/// the targets. If `constants` is not null, the weights are printed to it, and
+/// the source includes that file. Returns the names of these weights, by index
+/// in Weights::all().
 static std::vector<std::string>
 printSharedWeights(const Weights &weights, const Interface &interface,
                    StringRef outside, const CodegenOptions &options,
@@ -524,7 +530,7 @@ static void reserveFunctions(ArrayRef<Variant> variants, NameScope &names) {
     });
 }
 
-/// Prints what follows the includes.
+/// Prints the source from the first line after the includes.
 static void printBody(ArrayRef<Variant> variants, const CodegenOptions &options,
                       const Weights &weights,
                       const std::vector<Interface> &interfaces,
@@ -637,8 +643,8 @@ void printSource(ArrayRef<Variant> variants, const CodegenOptions &options,
 void printSource(ArrayRef<Variant> variants, const CodegenOptions &options,
                  llvm::raw_ostream &os, SourceMap *map,
                  std::string *constants) {
-  // Constants of more bytes are in a file of their own, so that the source
-  // shows code.
+  // Constants of more than this number of bytes are in a separate file, so that
+  // the source shows code.
   constexpr int64_t mostInSource = 16 << 10;
   Weights weights(variants);
   std::vector<Interface> interfaces =
@@ -666,7 +672,8 @@ void printSource(ArrayRef<Variant> variants, const CodegenOptions &options,
     for (const Interface &entry : interfaces)
       for (const char *local : {"launch", "enqueue"})
         names.reserve(entry.localName(local));
-  // Local names of the main function, and names that the header declares.
+  // The names of local variables in the main function, and names that the
+  // header declares.
   for (const char *local :
        {"weights", "memory", "state", "io", "arena", "context", "begin", "end",
         "buffer_at", "constants_at"})
@@ -714,7 +721,8 @@ void printSource(ArrayRef<Variant> variants, const CodegenOptions &options,
     out.blank();
   }
   printIncludes(variants, options.headerName, out);
-  // The text of the rest says which macros it needs.
+  // Prints the rest of the source to a string first: its text determines which
+  // macros are printed before it.
   std::string text;
   llvm::raw_string_ostream stream(text);
   TextWriter body(stream, options.language);

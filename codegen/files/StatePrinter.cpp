@@ -15,7 +15,8 @@ struct StateValue {
   const InterfaceTensor *tensor;
   std::string function;
 
-  /// Returns the buffer from which the next run reads the value.
+  /// Returns the position of the buffer from which the next run reads the
+  /// value.
   InterfaceTensor::Slots slots() const {
     InterfaceTensor::Slots slots = *tensor->slots;
     if (tensor->isOutput && !slots.isAppended)

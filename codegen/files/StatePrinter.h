@@ -25,8 +25,8 @@ void printStateDeclarations(llvm::ArrayRef<Interface> interfaces,
 /// value of the state.
 void printStateFunctions(llvm::ArrayRef<Interface> interfaces, TextWriter &out);
 
-/// Returns the offset of a tensor in the state, in C; `state` names its first
-/// byte, `phases` the first of the phase bytes.
+/// Returns the C expression for the offset of a tensor in the state. `phases`
+/// is the name of the phase bytes.
 std::string slotText(const InterfaceTensor::Slots &slots,
                      llvm::StringRef phases);
 

@@ -1,5 +1,6 @@
-// Prints a program that tests a model: the text of runtime_support/ingot_test.h
-// (see there), the data of some runs, and a `main` that executes them.
+// Prints a program that tests a model: the text of
+// runtime_support/ingot_test.h, the inputs and expected outputs of some runs,
+// and a `main` that executes them.
 
 #ifndef INGOT_CODEGEN_FILES_TESTPRINTER_H
 #define INGOT_CODEGEN_FILES_TESTPRINTER_H
@@ -29,7 +30,8 @@ struct TestCase {
   std::string name;
   /// The bytes of all arguments of the main function: inputs, expected outputs.
   std::vector<std::vector<char>> data;
-  /// The tolerated differences of outputs, relative and absolute, by argument.
+  /// The tolerated differences of outputs (relative, absolute), one pair for
+  /// each argument.
   std::vector<std::pair<double, double>> tolerances;
   /// The expected results of the kernels, in the order of the nodes.
   std::vector<TestSignature> signatures;

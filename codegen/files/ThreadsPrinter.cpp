@@ -1,4 +1,5 @@
-// Prints the functions that divide kernels among the caller's threads.
+// Prints the functions that divide the work of kernels among the caller's
+// threads.
 
 #include "codegen/files/ThreadsPrinter.h"
 

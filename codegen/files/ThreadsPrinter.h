@@ -1,4 +1,5 @@
-// Prints the functions that divide kernels among the caller's threads.
+// Prints the functions that divide the work of kernels among the caller's
+// threads.
 
 #ifndef INGOT_CODEGEN_FILES_THREADSPRINTER_H
 #define INGOT_CODEGEN_FILES_THREADSPRINTER_H
@@ -10,11 +11,11 @@ namespace ingot {
 
 class NameScope;
 
-/// Whether a kernel can run on the caller's threads. In C, the steps of a kernel
-/// are not divided.
+/// Whether a kernel can run on the caller's threads. In C, the parallel loops
+/// inside a kernel run on one thread.
 bool usesThreads(kernel::FuncOp kernel, const Language &language);
 
-/// Reserves the names in the text that printThreads() prints.
+/// Reserves the names of the functions that printThreads() prints.
 void reserveThreadNames(NameScope &names);
 
 /// Prints the functions that kernels and launches of these modules, which are

@@ -1,4 +1,5 @@
-// The storage of a model's constants.
+// Collects the constants of a model, and writes them as a weights file or
+// object.
 
 #include "codegen/files/Weights.h"
 
@@ -56,8 +57,8 @@ Weights::Weights(ModuleOp module) {
 }
 
 Weights::Weights(ArrayRef<Variant> variants) {
-  // The weights of previous modules by a hash of their bytes. Two equal weights
-  // of one module are not merged.
+  // Finds the weights of the previous modules by a hash of their bytes. Equal
+  // weights of the same module are not merged.
   llvm::DenseMap<uint64_t, SmallVector<size_t>> known;
   for (const Variant &variant : variants) {
     SmallVector<std::pair<uint64_t, size_t>> added;
@@ -89,7 +90,8 @@ std::vector<Weight> Weights::read(ModuleOp module) {
     if (!isa<kernel::ProgramOp>(function))
       function.walk(
           [&](memref::GetGlobalOp use) { tables.insert(use.getName()); });
-  // The weights that kernels read as unsigned integers, and as others.
+  // The names of the weights that kernels read as unsigned integers, and of
+  // those that they read as signed integers or floats.
   llvm::StringSet<> readUnsigned, readOtherwise;
   SymbolTable symbols(module);
   module.walk([&](kernel::LaunchOp launch) {

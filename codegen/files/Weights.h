@@ -1,21 +1,25 @@
 // The storage of a model's constants.
 //
-// Constants are module globals (memref.global). They are stored in one of
-//   source: arrays in the .cpp, or in a file that it includes if they are large;
-//   object: one ELF object beside it, with a symbol <name>_weights in .rodata,
-//           which no compiler has to parse (100 MB of source take a minute to
-//           compile);
-//   file:   one file that the program maps and passes in; see below.
-// In an object or a file each weight is aligned to 128 bytes.
+// Constants are module globals (memref.global). They are stored in one of three
+// ways:
+//   source: as arrays in the .cpp or, if they are large, in a file that the .cpp
+//           includes;
+//   object: in one ELF object beside the source, with a symbol <name>_weights in
+//           .rodata; no compiler has to parse it (100 MB of source take a minute
+//           to compile);
+//   file:   in one file, described below, which the program maps and passes to
+//           the generated code.
+// In an object or a file, each weight is aligned to 128 bytes.
 //
-// A weights file is a header of one page and the payload:
+// A weights file is a header of one page and the payload. The header contains,
+// at these byte offsets and in little endian:
 //   0 "INGOTWTS"   8 u32 version (2)   12 u32 header bytes (4096)
 //   16 u64 payload bytes   24 u64 checksum of the payload
-// all little-endian. The generated code also contains the checksum, and rejects
-// a file with another one. Four chains of hashes make the checksum: the first
-// hashes the 64-bit words 0, 4, 8, ..., the second 1, 5, 9, ..., so that a
-// processor computes four hashes at a time. The checksum is the hash of their
-// four results.
+// The generated code also contains the checksum, and rejects a file with
+// another one. The checksum is made of four chains of hashes, so that a
+// processor computes four hashes at a time: the first chain hashes the 64-bit
+// words 0, 4, 8, ..., the second the words 1, 5, 9, ..., and so on. The
+// checksum is the hash of the results of the four chains.
 //
 // Several modules (variants of one model for several targets) share their
 // weights: weights with equal bytes are stored once.
@@ -37,28 +41,28 @@ struct TargetDescription;
 
 enum class WeightsMode { Auto, Source, Object, File };
 
-/// The alignment of weights in bytes: that of the longest vectors of any
-/// target.
+/// The alignment of weights in bytes: the size of the longest vectors of all
+/// targets.
 inline constexpr int64_t kWeightAlign = 128;
 inline constexpr int64_t kWeightsHeaderBytes = 4096;
 inline constexpr uint32_t kWeightsVersion = 2;
 
-/// One variant of a model: its planned module, for `target`.
+/// One variant of a model: the planned module for `target`.
 struct Variant {
   mlir::ModuleOp module;
   const TargetDescription *target = nullptr;
 };
 
 struct Weight {
-  /// The global of the weight in the first module that contains it.
+  /// The global in the first module that contains the weight.
   mlir::memref::GlobalOp global;
-  /// Whether several modules contain the weight.
+  /// Whether the weight is in several modules.
   bool shared = false;
   /// The offset in the payload; -1 for a table that kernels read by name, which
   /// is always an array in the source.
   int64_t offset = -1;
   int64_t bytes = 0;
-  /// The signedness of its elements in C++.
+  /// The signedness of the weight's elements in C++.
   Sign sign = Sign::Signed;
 };
 
@@ -90,8 +94,8 @@ public:
                    llvm::raw_ostream &os) const;
 
 private:
-  /// Returns the weights of one module: tables with offset -1, others with
-  /// offset 0.
+  /// Returns the weights of one module. Their `offset` is -1 for tables that
+  /// kernels read by name, and 0 for others until add() assigns it.
   static std::vector<Weight> read(mlir::ModuleOp module);
   void add(Weight weight);
 

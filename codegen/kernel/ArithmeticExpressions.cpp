@@ -33,8 +33,8 @@ Expression KernelPrinter::integerArithmetic(Operation *op, const char *spelling,
     spelling = " - ";
     b.text.erase(0, 1);
   }
-  // A small negative number is subtracted instead of added, or added instead of
-  // subtracted: as an unsigned number, -1 is 4294967295u.
+  // Subtracts a small negative number instead of adding it, and vice versa: as
+  // an unsigned number, -1 would be printed as 4294967295u.
   constexpr unsigned mostBits = 24;
   APInt number;
   if (isa<arith::AddIOp, arith::SubIOp>(op) && sign == Sign::Unsigned &&
@@ -61,7 +61,8 @@ Expression KernelPrinter::integerArithmetic(Operation *op, const char *spelling,
   return castTo(typeName(type, sign), wide);
 }
 
-/// Prints &, | and ^; of bools as logical operators, of masks bitwise.
+/// Prints `and`, `or` and `xor`: operands of type bool with the operator
+/// `ofTruth`, integers and masks with the bitwise operator `spelling`.
 Expression KernelPrinter::logic(Operation *op, const char *spelling,
                                 const char *ofTruth) {
   Value left = op->getOperand(0), right = op->getOperand(1);
@@ -96,7 +97,8 @@ Expression KernelPrinter::logic(Operation *op, const char *spelling,
   Expression result = {within(a, Binding::Unary) + spelling +
                            within(b, Binding::Unary),
                        Binding::Logic, Sign::Unsigned};
-  // With narrow operands the result is an int; cast it to the operation's type.
+  // The C++ result of narrow operands is an int, so it is cast to the type of
+  // the operation.
   if (!isVector(type) && type.isIntOrIndex() && !type.isIndex() &&
       elementOf(type).getIntOrFloatBitWidth() < 32)
     return castTo(typeName(type, Sign::Unsigned), result);

@@ -1,4 +1,4 @@
-// How types and constants are written in C++.
+// Returns the C++ text of types and constants.
 
 #include "codegen/kernel/CTypes.h"
 

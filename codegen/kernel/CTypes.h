@@ -2,8 +2,9 @@
 //
 // Integers are signless in the IR, so the caller chooses the signed or the
 // unsigned C type. f16, bf16 and 8-bit floats are stored as bits in unsigned
-// integers; index is ptrdiff_t; i1 is bool, in memory uint8_t; integers of 2 to
-// 7 bits are the low bits of a byte, whose other bits are ignored.
+// integers. index is ptrdiff_t. i1 is bool as a value and uint8_t in memory.
+// Integers of 2 to 7 bits are the low bits of a byte, whose other bits are
+// ignored.
 //
 // A vector of N lanes is `<kind><bits>x<N>`, such as f32x16, i32x8, u8x16; its
 // variant for unaligned memory has the suffix _u. A vector of one lane is a

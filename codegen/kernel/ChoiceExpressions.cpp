@@ -1,7 +1,8 @@
 // Prints comparisons and selects.
 //
 // Comparisons that are true for unordered operands (NaN) print as the negation
-// of the opposite comparison; logic of masks is bitwise.
+// of the opposite comparison. Logic of masks (vectors of i1) prints as bitwise
+// operators.
 
 #include "codegen/kernel/KernelPrinter.h"
 
@@ -106,7 +107,7 @@ Expression KernelPrinter::compare(arith::CmpFOp op) {
 }
 
 /// Returns the signedness of the C type to which two integers are converted:
-/// that of both, or for a literal that of the other operand.
+/// the signedness of both or, if one is a literal, that of the other operand.
 Sign KernelPrinter::commonSign(Value a, Value b) {
   Type type = a.getType();
   if (isMask(type) || !elementOf(type).isIntOrIndex())

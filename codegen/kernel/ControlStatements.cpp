@@ -103,8 +103,8 @@ void KernelPrinter::printParallel(kernel::ParallelOp step) {
     Block &body = step.getBody().front();
     std::string begin = declare(body.getArgument(0), "begin"),
                 end = declare(body.getArgument(1), "end");
-    // C has no functions that capture variables: the calling thread executes
-    // the step.
+    // C has no functions that capture variables, so the thread that calls the
+    // kernel executes the whole loop.
     if (out.language.isC) {
       out.open("{");
       out.line("const " + begin + " = 0;");

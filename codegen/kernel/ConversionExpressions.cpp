@@ -1,8 +1,8 @@
 // Prints conversions between types.
 //
-// Scalars convert by casts, vectors by __builtin_convertvector; bits are
-// reinterpreted without going through memory. Earlier stages have guarded
-// conversions to integers against values out of range.
+// Scalars are converted by casts, vectors by __builtin_convertvector. Bits are
+// reinterpreted without going through memory. Earlier stages have inserted
+// clamps, so that conversions to integers are never out of range.
 
 #include "codegen/kernel/KernelPrinter.h"
 
@@ -56,7 +56,7 @@ Expression KernelPrinter::convert(Operation *op, Sign from, Sign to) {
   bool integers = elementOf(operand.getType()).isIntOrIndex();
   Expression source;
   if (integers && isa<arith::TruncIOp>(op) && !isVector(type))
-    source = value(operand); // the low bits, of either sign
+    source = value(operand); // only the low bits are read
   else if (integers)
     source = integer(operand, from);
   else
@@ -77,9 +77,9 @@ Expression KernelPrinter::convert(Operation *op, Sign from, Sign to) {
   return result;
 }
 
-/// Prints conversions of integers narrower than a byte, which are the low bits
-/// of a byte: masked, or sign-extended by a left shift and an arithmetic right
-/// shift.
+/// Prints conversions of integers narrower than a byte, which are stored in the
+/// low bits of a byte. Zero extension masks the byte; sign extension is a left
+/// shift and an arithmetic right shift.
 Expression KernelPrinter::convertPartOfByte(Operation *op, Sign from, Sign to) {
   Value operand = op->getOperand(0);
   Type type = op->getResult(0).getType();

@@ -1,5 +1,5 @@
-// Prints cursors, which are pointers that advance with each load, and
-// prefetches; converts predicted cycles to time.
+// Prints cursors (pointers that advance with each load) and prefetches;
+// converts predicted cycles to time.
 
 #include "codegen/kernel/KernelPrinter.h"
 
@@ -17,8 +17,8 @@ namespace ingot {
 /// Prints variables that are bound to fixed registers, for the results of
 /// instructions that load several registers.
 void KernelPrinter::declareLoadRegisters() {
-  // A register is named after what is loaded into it, if that is always the
-  // same.
+  // If all loads into a register are from the same argument, the register is
+  // named after that argument.
   kernel.walk([&](kernel::LoadNextOp load) {
     if (auto first = load.getFirst())
       for (unsigned i = 0; i < load.getNumResults(); ++i) {
@@ -94,8 +94,8 @@ void KernelPrinter::printLoadNext(kernel::LoadNextOp load) {
   std::string cursor = variables.at(load.getCursor()).name;
   Value first = load.getResult(0);
   auto vector = dyn_cast<VectorType>(first.getType());
-  // The operands of the text in the target's table: the cursor, then named
-  // registers or variables.
+  // The operands that the text in the target's table refers to as {0}, {1},
+  // ...: the cursor, then named registers or variables.
   std::vector<std::string> places{cursor};
   auto spelled = [&](llvm::StringRef rest) {
     std::string text;

@@ -50,8 +50,8 @@ Expression KernelPrinter::integer(Value operand, Sign sign) {
   if (auto literal = operand.getDefiningOp<arith::ConstantOp>())
     if (!isVector(operand.getType()))
       return constant(literal, sign);
-  // A truncation keeps the low bits, so its result is printed with the wanted
-  // sign directly.
+  // A truncation keeps the low bits for either signedness, so its result is
+  // printed with the wanted signedness directly.
   if (auto low = operand.getDefiningOp<arith::TruncIOp>();
       low && sign == Sign::Signed && !isVector(operand.getType()) &&
       !operand.getType().isInteger(1) && !isPartOfByte(operand.getType()) &&
@@ -95,7 +95,8 @@ Expression KernelPrinter::constant(arith::ConstantOp op, Sign sign) {
   return number(cast<IntegerAttr>(attribute).getValue(), sign);
 }
 
-/// Prints a float as a literal, or relative to the constant `to_integer`.
+/// Prints a float as a literal. A float near the constant `to_integer` (1.5 *
+/// 2^23, or 1.5 * 2^52 for double) is printed as `to_integer + difference`.
 Expression KernelPrinter::number(const APFloat &value) {
   bool isSingle = &value.getSemantics() == &APFloat::IEEEsingle();
   double number = isSingle ? value.convertToFloat() : value.convertToDouble();
@@ -123,8 +124,8 @@ Expression KernelPrinter::number(const APInt &value, Sign sign) {
   return {text, text.front() == '-' ? Binding::Unary : Binding::Primary, sign};
 }
 
-/// Returns the name of a function or constant of PrintedFunctions.cpp, which the source
-/// then declares.
+/// Returns `name`, the name of a function or constant of PrintedFunctions.cpp,
+/// and records that the source must declare it.
 std::string KernelPrinter::helper(const std::string &name) {
   context.helpers.insert(name);
   return name;

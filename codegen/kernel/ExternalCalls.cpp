@@ -56,7 +56,7 @@ static std::string floatText(float value) {
   return floatLiteral(llvm::APFloat(value));
 }
 
-/// Prints the list as a local array called `name`.
+/// Prints the attribute `list` as a local array called `name`.
 static void printList(Attribute list, StringRef name, TextWriter &out) {
   SmallVector<std::string> elements;
   auto integers = dyn_cast<DenseI64ArrayAttr>(list);
@@ -99,7 +99,7 @@ void KernelPrinter::printCallExternal(kernel::CallExternalOp call) {
       std::string escaped;
       llvm::raw_string_ostream os(escaped);
       for (unsigned char c : text.getValue())
-        // An octal escape of three digits ends before whatever follows.
+        // An octal escape of three digits ends there even if a digit follows.
         if (c < ' ' || c >= 127 || c == '"' || c == '\\' || c == '?')
           os << '\\' << char('0' + c / 64) << char('0' + c / 8 % 8)
              << char('0' + c % 8);

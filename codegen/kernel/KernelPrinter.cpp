@@ -164,11 +164,11 @@ void KernelPrinter::printSignature() {
       declared = typeName(argument.getType(), Sign::Signed) + ' ';
       parameters.push_back({declared, variable.name});
     }
-    // The name of an argument that the kernel does not read, or that only a
-    // tensor map refers to, is a comment.
+    // The name of an argument is printed as a comment if the kernel does not
+    // read the argument, or only a tensor map refers to it.
     bool isUnused =
         llvm::all_of(argument.getUsers(), llvm::IsaPred<kernel::TilesOp>);
-    // In C, each parameter has a name.
+    // In C, each parameter must have a name.
     if (isUnused && out.language.isC)
       unused.push_back(variable.name);
     os << (index ? ", " : "") << declared
@@ -271,8 +271,8 @@ void KernelPrinter::printLocal(memref::AllocaOp local) {
   variables[local] = {name, Sign::Signed};
 }
 
-/// Prints nothing: a view is printed as the name of its source, plus an offset
-/// if the view skips bytes.
+/// Prints nothing. Uses of the view are printed as the name of its source, plus
+/// an offset if the view skips bytes.
 void KernelPrinter::printView(kernel::ViewOp view) {
   Variable source = variables.at(view.getSource());
   variables[view] = source;
@@ -290,8 +290,8 @@ std::string KernelPrinter::nameHint(Value value) {
                                      : kernel::nameOf(value).str();
 }
 
-/// Returns the name of the argument that an operation loads from: variables
-/// that are loaded from w are named w0, w1.
+/// Returns the name of the argument that an operation loads from. Variables
+/// that are loaded from w are then named w0, w1.
 std::string KernelPrinter::loadedFrom(Operation *op) {
   constexpr size_t longest = 8;
   if (!isa_and_nonnull<memref::LoadOp, vector::LoadOp>(op))
@@ -363,7 +363,8 @@ void KernelPrinter::declareUninitialized(Value value) {
   out.line(type + " " + newVariable(value, sign).name + ";");
 }
 
-/// Prints `acc += a * b` and similar, if an operation updates its own variable.
+/// If an operation updates its own variable, prints it as `acc += a * b` or
+/// similar; otherwise returns false.
 bool KernelPrinter::printUpdate(Operation *op) {
   Value result = op->getResult(0);
   auto known = variables.find(placement.variable(result));

@@ -61,7 +61,7 @@ struct SourceContext {
     std::string operand, result;
     int64_t first, count, lanesOfOperand;
   };
-  /// The functions of this kind that the source needs, by name.
+  /// The functions (described by Part) that the source needs, by name.
   std::map<std::string, Part> parts;
   /// The functions and constants of PrintedFunctions.cpp that the source needs,
   /// by name.
@@ -100,8 +100,8 @@ struct Expression {
   Binding binding = Binding::Primary;
   /// For integers: the signedness of the text's C type.
   Sign sign = Sign::Signed;
-  /// For the extension of a narrower integer: the text of that integer, which C
-  /// promotes to an int of the same value. Empty for other expressions.
+  /// If the text is the extension of a narrower integer: the text of that
+  /// integer, which C promotes to an int of the same value. Otherwise empty.
   std::string promoted = {};
 };
 
@@ -138,7 +138,8 @@ private:
   /// Returns the signedness of an integer variable that is assigned more than
   /// once.
   Sign signOf(mlir::Value variable) const;
-  /// Returns the signedness of the elements of a buffer, as its pointer has it.
+  /// Returns the signedness of the elements of a buffer, according to the type
+  /// of its C++ pointer.
   Sign signOfElements(mlir::Value memref) const;
   /// Calls `print` for the content of a C++ block: names declared in the block
   /// are available again after it.
@@ -283,12 +284,12 @@ private:
   TextWriter &out;
   Placement placement;
   NameScope names;
-  /// The name of the ingot_context argument, in a kernel that distributes its
-  /// steps over the caller's threads.
+  /// The name of the ingot_context argument, if the kernel distributes the
+  /// iterations of its loops over the caller's threads.
   std::string threads;
-  /// The names of the registers that loads of several registers fill.
+  /// The names of the registers that multi-register loads fill, by number.
   std::map<int64_t, std::string> loadRegisters;
-  /// The declarations of the parameters, without their names, and the names.
+  /// For each parameter: its declaration without the name, and the name.
   std::vector<std::pair<std::string, std::string>> parameters;
   llvm::DenseMap<mlir::Value, Variable> variables;
   /// The names of variables that hold several values, by Placement::variable.

@@ -87,7 +87,8 @@ std::string Language::spelled(StringRef text) const {
       "^(u?int[0-9]+(x[0-9]+)?_t|float[0-9]+x[0-9]+_t|[fiu][0-9]+x[0-9]+|"
       "size_t|ptrdiff_t|float|double|int)$");
   std::string result;
-  // A cast binds less tightly than what may follow it in the C++ text.
+  // In C, `(T)(x)` binds less tightly than a postfix operator after it, so the
+  // cast is then put in parentheses.
   auto afterCast = [&](StringRef type, StringRef operand, StringRef next) {
     bool isPostfix = next.starts_with("[") || next.starts_with(".") ||
                      next.starts_with("->");
@@ -111,7 +112,8 @@ std::string Language::spelled(StringRef text) const {
     if (name == "constexpr") {
       result += "static const";
     } else if (name == "reinterpret_cast" || name == "static_cast") {
-      // The type has no angle brackets.
+      // The type between the angle brackets of the cast contains no such
+      // brackets.
       size_t open = text.find(">(") + 1, end = closing(text, open);
       afterCast(text.substr(1, open - 2), text.slice(open + 1, end),
                 text.drop_front(end + 1));

@@ -1,8 +1,8 @@
 // The language in which a source is printed: C++11, or C11.
 //
-// The printers ask for the few forms that differ. Text of targets' tables
-// (prologues, intrinsics) is written as C++; `spelled` returns it in the
-// language.
+// The printers call these functions for the few constructs that differ between
+// the two languages. The text in tables of targets (prologues, intrinsics) is
+// written as C++; `spelled` converts it to the language.
 
 #ifndef INGOT_CODEGEN_KERNEL_LANGUAGE_H
 #define INGOT_CODEGEN_KERNEL_LANGUAGE_H
@@ -17,31 +17,36 @@ namespace ingot {
 struct Language {
   bool isC = false;
 
-  /// Begins the declaration of what only this file uses: in C++, an anonymous
-  /// namespace makes it local.
+  /// Returns the first word of the declaration of a function that only this
+  /// file uses; empty in C++, where an anonymous namespace makes the function
+  /// local.
   llvm::StringRef internal() const { return isC ? "static " : ""; }
-  /// Begins the definition of what the header declares.
+  /// Returns the first words of the definition of a function that the header
+  /// declares.
   llvm::StringRef external() const { return isC ? "" : "extern \"C\" "; }
   llvm::StringRef null() const { return isC ? "NULL" : "nullptr"; }
   llvm::StringRef restrict() const { return isC ? "restrict " : "__restrict "; }
   llvm::StringRef alignas_() const { return isC ? "_Alignas" : "alignas"; }
 
-  /// Returns a conversion of a number or a vector: `T(text)` or `(T)text`.
+  /// Returns the C++ text of a conversion of a number or a vector: `T(text)` or
+  /// `(T)text`.
   std::string cast(const llvm::Twine &type, llvm::StringRef text) const;
   /// Returns a conversion of a pointer to the pointer type `type`.
   std::string reinterpret(const llvm::Twine &type, llvm::StringRef text) const;
-  /// Returns a pointer to bytes or void as a pointer to `element` (which may be
-  /// const). The bytes are aligned for it, which compilers cannot see.
+  /// Returns a conversion of a pointer to bytes or void to a pointer to
+  /// `element`, which may be const. The bytes are aligned for `element`, but
+  /// compilers cannot know that.
   std::string elementsAt(const llvm::Twine &element,
                          llvm::StringRef text) const;
-  /// Returns a void pointer as a pointer to `element`, in an initializer.
+  /// Returns a conversion of a void pointer to a pointer to `element`, for use
+  /// in an initializer.
   std::string fromVoid(const llvm::Twine &element, llvm::StringRef text) const;
-  /// Returns the vector of these lanes, or of zeros.
+  /// Return the text of a vector with these lanes, and of a vector of zeros.
   std::string vector(const llvm::Twine &type, llvm::StringRef lanes) const;
   std::string zero(const llvm::Twine &type) const;
 
-  /// Returns C++ text of a target's table, or of a helper, in the language:
-  /// casts, attributes and constants are converted.
+  /// Returns C++ text of a target's table, or of a helper function, in the
+  /// language of the source: converts casts, attributes and constants.
   std::string spelled(llvm::StringRef text) const;
 };
 

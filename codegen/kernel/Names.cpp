@@ -13,7 +13,7 @@ namespace ingot {
 
 static const StringSet<> &reservedNames() {
   static const StringSet<> names = {
-      // C11 and C++20.
+      // Keywords of C11 and C++20.
       "alignas", "alignof", "and", "asm", "auto", "bitand", "bitor", "bool",
       "break", "case", "catch", "char", "class", "compl", "concept", "const",
       "consteval", "constexpr", "constinit", "continue", "decltype", "default",
@@ -35,7 +35,8 @@ static const StringSet<> &reservedNames() {
       "stdout", "stderr", "INFINITY", "NAN", "I", "complex", "imaginary",
       "offsetof", "TRUE", "FALSE", "near", "far", "min", "max", "emit",
       "signals", "slots", "IN", "OUT", "OPTIONAL",
-      // A local variable of generated functions that return an error.
+      // The name of a local variable in generated functions that return an
+      // error.
       "status"};
   return names;
 }

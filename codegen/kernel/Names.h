@@ -21,7 +21,7 @@
 
 namespace ingot {
 
-/// Converts a name by the rules 1 to 4 above.
+/// Converts a name by rules 1 to 4 above.
 std::string toIdentifier(llvm::StringRef name);
 
 /// Returns an identifier in capitals, as part of a macro name.
@@ -34,8 +34,8 @@ std::string toCommentText(llvm::StringRef text);
 /// Makes names unique (rule 5).
 class NameScope {
 public:
-  /// Returns `name`, passed through toIdentifier, or if it is taken its next
-  /// free numbered form.
+  /// Returns toIdentifier(name) or, if that is taken, the same with the next
+  /// free number: `name_2`.
   std::string unique(llvm::StringRef name);
   /// Returns `base` followed by the next free number: t0, t1, ...
   std::string numbered(llvm::StringRef base);
@@ -48,7 +48,7 @@ public:
 private:
   llvm::StringMap<bool> taken;
   llvm::StringMap<unsigned> nextNumber;
-  /// For each name that was taken: the last numeric suffix given to it.
+  /// For each name that was taken: the last number that was appended to it.
   llvm::StringMap<unsigned> lastSuffix;
 };
 

@@ -1,4 +1,4 @@
-// Decides which values become variables.
+// Decides which SSA values become C++ variables.
 
 #include "codegen/kernel/Placement.h"
 
@@ -19,8 +19,8 @@ using namespace mlir;
 
 namespace ingot {
 
-/// The largest number of operations in one expression; a subexpression beyond
-/// that gets a variable.
+/// The largest number of operations in one expression. If an expression would
+/// have more, a subexpression becomes a variable.
 static constexpr unsigned kLargestExpression = 10;
 /// The largest number of operations in each arm of a conditional expression.
 static constexpr unsigned kLargestArm = 6;
@@ -40,8 +40,8 @@ bool isTransparent(Operation *op) {
   return isa<memref::GetGlobalOp>(op);
 }
 
-// Functions for the entries of Printable.def: how often the text of an
-// operation contains that of an operand.
+// The functions that entries of Printable.def name as USES: each returns how
+// often the text of an operation contains the text of an operand.
 static unsigned once(Operation *, unsigned) { return 1; }
 static unsigned twice(Operation *, unsigned) { return 2; }
 static unsigned inComparison(arith::CmpFOp compare, unsigned) {
@@ -55,7 +55,8 @@ static unsigned inComparison(arith::CmpFOp compare, unsigned) {
     return 1;
   }
 }
-/// A select of masks prints as bitwise logic that uses the condition twice.
+/// A select between masks prints as bitwise logic, in which the condition
+/// occurs twice.
 static unsigned inChoice(arith::SelectOp select, unsigned index) {
   return index == 0 && select.getType() == select.getCondition().getType() ? 2
                                                                            : 1;
@@ -209,8 +210,10 @@ void Placement::share(Value a, Value b) {
       entry.second = to;
 }
 
-/// Follows `carried`, such as an accumulator, through operations that are its
-/// only uses, including inner loops, until it is `yielded`.
+/// Follows `carried`, such as an accumulator, through operations (including
+/// inner loops), as long as each operation is the only use of the previous
+/// value. Appends their results to `path`. Returns whether `yielded` is
+/// reached.
 bool Placement::followToYield(Value carried, Value yielded,
                               SmallVectorImpl<Value> &path) {
   Value value = carried;
@@ -343,7 +346,7 @@ unsigned Placement::occurrences(Value value) const {
   return count;
 }
 
-/// Whether an operation can be written as an expression.
+/// Whether an operation can be printed as an expression.
 static bool isExpression(Operation *op) {
   if (op->getNumResults() != 1)
     return false;
@@ -396,8 +399,8 @@ void Placement::findNested(Block &block) {
     Value result = op.getResult(0);
     if (size > kLargestExpression || occurrences(result) != 1)
       continue;
-    // Finds the operation whose text contains the value, beyond splats of the
-    // value.
+    // Finds the operation whose text contains the value. Splats of the value
+    // have no text of their own.
     Operation *user = *result.user_begin();
     while (isTransparent(user))
       user = *user->getResult(0).user_begin();
@@ -417,9 +420,8 @@ void Placement::findNested(Block &block) {
   }
 }
 
-/// Whether a load that is marked as adjacent to another load would be printed
-/// after the narrowing of a value computed from the other load, so that the two
-/// loads could not be combined.
+/// Whether `load`, which is marked as adjacent to other loads, would be printed
+/// in an expression that narrows a value. The loads could not be combined then.
 bool Placement::leavesOthers(Operation *load) const {
   if (!load->hasAttr(kernel::kSideBySideAttr))
     return false;
@@ -471,8 +473,9 @@ bool Placement::standsBefore(Operation *reader, Operation *update) const {
   return !place || place == update || place->isBeforeInBlock(update);
 }
 
-/// Shares variables between a carried value with several readers and its update
-/// in the loop, if the text of all readers comes before the update.
+/// If a carried value has several readers, lets it share a variable with its
+/// update in the loop, provided that the text of all readers comes before the
+/// update.
 void Placement::shareUpdates(Operation *op) {
   auto loop = dyn_cast<scf::ForOp>(op);
   if (!loop)
@@ -485,7 +488,8 @@ void Placement::shareUpdates(Operation *op) {
         isNested(update) || yielded.getType() != carried.getType() ||
         llvm::count(loop.getYieldedValues(), yielded) != 1)
       continue;
-    // Checks the readers of all values that share the variable.
+    // Checks the readers of all values that are in the variable of the carried
+    // value.
     bool readBefore = true;
     Value own = variable(carried);
     for (auto &[member, of] : leader)

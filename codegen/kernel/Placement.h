@@ -1,12 +1,12 @@
-// Decides which values become variables.
+// Decides which SSA values become C++ variables.
 //
 // Decides, for one function and before any text is written, how its SSA values
 // appear in C++:
-//   - a *nested* operation is not a statement: its text is part of its single
-//     use;
-//   - values that *share* a variable are one mutable local: a loop's carried
-//     value, the operations that update it on its way to the yield, and the
-//     loop's result.
+//   - a *nested* operation is not a statement: its text is part of the text of
+//     its single use;
+//   - values that *share* a variable are one mutable local: the carried value of
+//     a loop, the operations that update this value on its way to the yield, and
+//     the result of the loop.
 //
 //     %r = scf.for .. iter_args(%a = %z) {        f32x16 acc0 = f32x16{};
 //       %w = vector.load %x[%i]                   for (...)
@@ -45,8 +45,8 @@ public:
   mlir::Value variable(mlir::Value value) const;
   /// Whether the value is in a variable that is assigned more than once.
   bool isShared(mlir::Value value) const { return leader.contains(value); }
-  /// Whether the variable holds integer accumulators that are converted to
-  /// signed floats.
+  /// Whether the variable holds integer sums (of dot products) that are
+  /// converted to floats as signed integers.
   bool isReadSigned(mlir::Value value) const {
     return readSigned.contains(variable(value));
   }
@@ -67,20 +67,21 @@ private:
   bool standsBefore(mlir::Operation *reader, mlir::Operation *update) const;
 
   llvm::DenseSet<mlir::Operation *> nested, conditionals;
-  /// Operations that must be statements, since they assign to a shared
-  /// variable.
+  /// Operations that must be statements, since they assign to a variable that
+  /// several values share.
   llvm::DenseSet<mlir::Operation *> pinned;
   llvm::DenseMap<mlir::Operation *, unsigned> weight;
   llvm::DenseMap<mlir::Value, mlir::Value> leader;
-  /// The shared variables for which isReadSigned holds.
+  /// The variables for which isReadSigned holds.
   llvm::DenseSet<mlir::Value> readSigned;
 };
 
-/// Whether the text of an operation is short and costs nothing when repeated:
-/// scalar constants, splats of floats, the lane of a one-lane vector.
+/// Whether the text of an operation is short and costs nothing when repeated.
+/// This is so for scalar constants, splats of floats, and the lane of a
+/// one-lane vector.
 bool isTransparent(mlir::Operation *op);
 
-/// Returns how often the text of `op` contains that of its operand `index`.
+/// Returns how often the text of `op` contains the text of its operand `index`.
 unsigned textualUses(mlir::Operation *op, unsigned index);
 
 } // namespace ingot

@@ -18,8 +18,9 @@ bool isHelper(llvm::StringRef name);
 /// `context.parts`. The functions use vector types, which precede them.
 void printHelpers(const SourceContext &context, TextWriter &out);
 
-/// Prints the macros that `text` uses, for compilers that accept GCC's
-/// extensions and for others. Returns their names.
+/// Prints definitions of those macros that `text` uses: with GCC's extensions
+/// for compilers that accept them, without for others. Returns the names of the
+/// macros.
 std::vector<llvm::StringRef> printCompilerMacros(llvm::StringRef text,
                                                  TextWriter &out);
 

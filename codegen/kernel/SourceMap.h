@@ -19,7 +19,7 @@ class SourceMap {
 public:
   enum class Kind {
     Function,  ///< a function with the comment above it
-    Statement, ///< an operation that is a statement, nested ones included
+    Statement, ///< a statement and the operations nested in it
     Loop,      ///< a loop from its `for` on
   };
   /// The bytes [begin, end) of the text belong to `op`.
@@ -29,8 +29,8 @@ public:
     size_t begin, end;
   };
 
-  /// Records the text that is printed while it exists. Does nothing without a
-  /// map.
+  /// Records the range of text that is printed while this object exists. Does
+  /// nothing if `map` is null.
   class Mark {
   public:
     Mark(SourceMap *map, TextWriter &out, Kind kind, mlir::Operation *op)
@@ -51,9 +51,9 @@ public:
     size_t begin;
   };
 
-  /// Functions are printed to a string before the text that precedes them is
-  /// known: `place` says where in the file the string of the sites recorded
-  /// since the last call begins.
+  /// Functions are printed to a string before their position in the file is
+  /// known. `place` states that the string printed since the last call begins
+  /// at the byte `begin` of the file.
   void place(size_t begin) {
     for (Site site : unplaced)
       sites.push_back(
@@ -61,7 +61,8 @@ public:
     unplaced.clear();
   }
 
-  /// Moves all sites by the length of the text that precedes theirs.
+  /// Adds `bytes`, the length of text that precedes the recorded text, to the
+  /// positions of all sites.
   void move(size_t bytes) {
     for (Site &site : sites) {
       site.begin += bytes;
@@ -77,7 +78,8 @@ private:
   std::vector<Site> unplaced;
 };
 
-/// Prints the source as printSource does, and records its sites.
+/// Prints the source like the printSource of Codegen.h, and records positions
+/// in `map`.
 void printSource(llvm::ArrayRef<Variant> variants,
                  const CodegenOptions &options, llvm::raw_ostream &os,
                  SourceMap *map, std::string *constants = nullptr);

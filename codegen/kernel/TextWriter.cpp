@@ -69,7 +69,7 @@ static size_t breakPosition(StringRef text, size_t room) {
 
 /// Calls `use` for the lines of `text`, each of fewer than `width` columns. A
 /// longer word, such as a path of ONNX names, is divided after a punctuation
-/// mark; without one it gets its own line.
+/// mark. A word without such a mark gets its own line.
 static void wrapWords(StringRef text, size_t width,
                       function_ref<void(StringRef)> use) {
   SmallVector<StringRef> paragraphs;

@@ -65,7 +65,7 @@ Expression KernelPrinter::vectorConstant(arith::ConstantOp op) {
   return fromLanes(type, lanes);
 }
 
-/// Builds a vector from its lanes.
+/// Returns the expression for a vector with these lanes.
 Expression KernelPrinter::fromLanes(Type type, ArrayRef<std::string> lanes) {
   if (isMask(type)) {
     std::string name = useVector(maskTypeName(32, laneCount(type)));
@@ -85,7 +85,7 @@ Expression KernelPrinter::splat(Type type, const Expression &scalar) {
           Sign::Unsigned};
 }
 
-/// If a vector of floats is a splat, returns its scalar.
+/// If a vector of floats is a splat, returns the expression for its scalar.
 std::optional<Expression> KernelPrinter::splatSource(Value vector) {
   Type element = elementOf(vector.getType());
   if (!isVector(vector.getType()) || !(element.isF32() || element.isF64()))
@@ -141,7 +141,8 @@ Expression KernelPrinter::broadcast(vector::BroadcastOp op) {
 // Masks
 //===----------------------------------------------------------------------===//
 
-/// Returns the width of a mask's lanes: that of the compared elements.
+/// Returns the width in bits of a mask's lanes, which is that of the compared
+/// elements.
 unsigned KernelPrinter::maskBits(Value mask) {
   if (auto argument = dyn_cast<BlockArgument>(mask)) {
     Operation *parent = argument.getOwner()->getParentOp();
@@ -218,7 +219,8 @@ std::string KernelPrinter::lane(Value vector, const std::string &index) {
   return within(expression, Binding::Primary) + "[" + index + "]";
 }
 
-/// Returns a scalar as a lane of a vector; in a mask, 0 or -1.
+/// Returns the expression for a scalar as a lane of a vector; in a mask, it is
+/// 0 or -1.
 std::string KernelPrinter::laneValue(Value scalar, Type vectorType) {
   if (isMask(vectorType))
     return "-" + out.language.cast("int", value(scalar).text);
@@ -253,8 +255,8 @@ Expression KernelPrinter::extract(vector::ExtractOp op) {
 }
 
 /// Prints a shuffle that takes consecutive lanes, or that places two vectors
-/// side by side, as a call of a function with a name. Returns nothing for other
-/// shuffles, for those of few lanes, and for vectors that no register holds,
+/// side by side, as a call of a function with a name. Returns nullopt for other
+/// shuffles, for shuffles of few lanes, and for vectors longer than a register,
 /// which some ABIs do not pass to functions.
 std::optional<Expression> KernelPrinter::namedShuffle(const Expression &left,
                                                       const Expression &right,
@@ -265,7 +267,8 @@ std::optional<Expression> KernelPrinter::namedShuffle(const Expression &left,
   int64_t count = picks.size(), lanes = laneCount(operand);
   const auto &widths = context.target.vectorBytes;
   int64_t bytes = std::max(count, lanes) * storageBits(elementOf(result)) / 8;
-  // Where vectors take whole registers, functions take vectors of any size.
+  // Where vectors may be wider than a register (wholeRegisters), functions take
+  // vectors of any size.
   int64_t most = context.target.wholeRegisters ? bytes
                  : widths.empty()              ? 0
                                                : int64_t(widths.front());
@@ -365,8 +368,8 @@ Expression KernelPrinter::fromElements(vector::FromElementsOp op) {
   return fromLanes(type, lanes);
 }
 
-/// Inserts a slice into a vector: widens the slice with undefined lanes, then
-/// shuffles it into its position.
+/// Prints the insertion of a slice into a vector: widens the slice with
+/// undefined lanes, then shuffles it into its position.
 Expression KernelPrinter::insertSlice(vector::InsertStridedSliceOp op) {
   Value source = op.getValueToStore(), dest = op.getDest();
   int64_t offset = cast<IntegerAttr>(op.getOffsets()[0]).getInt();
@@ -402,13 +405,14 @@ std::string KernelPrinter::pointer(Value memref) {
   return value(memref).text;
 }
 
-/// Returns the text of an element, such as `x[i * 224 + j * 8 + 3]`: one
-/// row-major index with constant strides.
+/// Returns the text of an element of a buffer, such as `x[i * 224 + j * 8 +
+/// 3]`, with one row-major index.
 std::string KernelPrinter::address(Value memref, ValueRange indices) {
   return pointer(memref) + "[" + offsetText(memref, indices) + "]";
 }
 
-/// Returns the text of an element's address, such as `&x[i * 224 + 3]`, or `x`.
+/// Returns the text of the address of an element, such as `&x[i * 224 + 3]`, or
+/// `x` for the first element.
 std::string KernelPrinter::pointerTo(Value memref, ValueRange indices) {
   std::string offset = offsetText(memref, indices);
   return offset == "0" ? pointer(memref)

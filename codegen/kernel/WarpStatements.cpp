@@ -35,9 +35,10 @@ void KernelPrinter::printLoadMatrices(kernel::LoadMatricesOp load) {
            address(load.getTile(), load.getIndices()) + ");");
 }
 
-/// Prints the matrix multiplication of a warp. The called function updates its
-/// accumulators, which are variables; if an accumulator does not share the
-/// variable of its result, that variable is first set to a copy.
+/// Prints a matrix multiplication of a warp as a call. The called function
+/// updates the accumulators, which are variables. If an accumulator is not in
+/// the variable of its result, a copy of it is assigned to that variable before
+/// the call.
 void KernelPrinter::printWarpProduct(kernel::WarpProductOp product) {
   std::string text;
   for (auto [sum, result] :

@@ -58,8 +58,8 @@ static void writeFileHeader(ElfWriter &out, const ElfIdentity &elf,
   out.half(ELF::ET_REL);
   out.half(elf.machine);
   out.word(ELF::EV_CURRENT);
-  out.address(0); // entry
-  out.address(0); // program headers
+  out.address(0); // no entry point
+  out.address(0); // no program headers
   out.address(sectionHeaders);
   out.word(elf.flags);
   out.half(elf.is64Bit ? 64 : 52);

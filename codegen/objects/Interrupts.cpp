@@ -16,8 +16,8 @@ namespace ingot {
 
 static constexpr int endingSignals[] = {SIGHUP, SIGINT, SIGTERM, SIGPIPE};
 
-/// The temporary folders to remove, in a form for the signal handler, which
-/// must not allocate. A compilation has at most three folders at once.
+/// The temporary folders to remove. They are in a fixed array, since the signal
+/// handler must not allocate. A compilation has at most three folders at once.
 static std::atomic<char *> folders[16];
 static std::atomic<int> runningProgram;
 

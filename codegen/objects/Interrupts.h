@@ -14,7 +14,8 @@
 
 namespace ingot {
 
-/// Installs the signal handlers; a signal that is ignored stays ignored.
+/// Installs the signal handlers. A signal that the process ignores stays
+/// ignored.
 void installInterruptHandlers();
 
 /// Ends the running child process and removes the registered folders. Safe in a
@@ -26,12 +27,12 @@ void cleanUpAfterSignal();
 void removeFolderOnSignal(llvm::StringRef folder);
 void forgetFolder(llvm::StringRef folder);
 
-/// Sets the process group of the running child process, which a signal ends; 0:
-/// none.
+/// Sets the process group of the running child process, which a signal to Ingot
+/// ends; 0 if none is running.
 void setRunningProgram(int group);
 
-/// Blocks signals while a file or process is created that a signal has to
-/// remove or end.
+/// While this object exists, signals are blocked. To be used while creating a
+/// file or process that a signal handler must remove or end.
 class SignalsHeld {
 public:
   SignalsHeld();

@@ -186,7 +186,8 @@ private:
 
   int64_t depthOf(size_t i) {
     Node &node = nodes[i];
-    // Generated code is not recursive; only library functions can form a cycle.
+    // Generated code is not recursive, but library functions may call each
+    // other in a cycle.
     if (node.depth >= 0 || node.visiting)
       return std::max<int64_t>(node.depth, 0);
     node.visiting = true;

@@ -25,15 +25,15 @@ namespace ingot {
 struct ObjectSizes {
   struct Function {
     int64_t code = 0;  ///< bytes, literals included
-    int64_t frame = 0; ///< bytes of its own stack frame
-    int64_t stack = 0; ///< including the deepest call
+    int64_t frame = 0; ///< bytes of the function's own stack frame
+    int64_t stack = 0; ///< bytes of stack, including the deepest chain of calls
   };
 
   /// Bytes of code, of read-only data, of initialized and of zero-initialized
   /// writable data.
   int64_t code = 0, constants = 0, data = 0, zeroed = 0;
   llvm::StringMap<Function> functions;
-  /// Symbols that other objects have to define.
+  /// Symbols that the object uses but does not define.
   std::vector<std::string> undefined;
 
   int64_t flash() const { return code + constants + data; }
@@ -68,10 +68,10 @@ llvm::Expected<int64_t> readFrameSum(llvm::StringRef stackUsage);
 /// suitable for readObjectSizes.
 llvm::ArrayRef<llvm::StringRef> measuringFlags();
 
-/// Measures several objects together, of which the first was compiled with
-/// measuringFlags(). Without an operating system, this includes the functions
-/// of the compiler's library that they call. Temporary files are written to
-/// `folder`.
+/// Measures several objects together. The first of `objects` was compiled with
+/// measuringFlags(). Without an operating system, the measurement includes the
+/// functions of the compiler's library that the objects call. Temporary files
+/// are written to `folder`.
 llvm::Expected<ObjectSizes> measureObjects(const TargetDescription &target,
                                            llvm::ArrayRef<std::string> objects,
                                            llvm::StringRef stackUsage,

@@ -207,8 +207,8 @@ Error compileSource(const TargetDescription &target, StringRef source,
     ours.push_back(flag.str());
   for (StringRef flag : concat<const StringRef>(target.compilerFlags, flags))
     ours.push_back(flag.str());
-  // Flags in the command come after Ingot's, so that they take precedence:
-  // --cxx "g++ -Os".
+  // Flags in the command follow Ingot's, so that they take precedence. For
+  // example, -Os does in --cxx "g++ -Os".
   auto first = llvm::find_if(
       *command, [](StringRef word) { return word.starts_with("-"); });
   command->insert(first, ours.begin(), ours.end());
@@ -240,8 +240,8 @@ Error mergeObjects(const TargetDescription &target,
     return make_error<MissingProgram>(
         ("the linker `" + target.linker + "` is not installed").str());
   }
-  // The target's flags make the compiler link the library variant of this
-  // target.
+  // With the target's flags, the compiler links the variant of its library for
+  // this target.
   for (StringRef flag : target.compilerFlags)
     command.push_back(flag.str());
   command.insert(command.end(), {"-r", "-nostdlib"});

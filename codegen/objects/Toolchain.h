@@ -13,7 +13,8 @@ namespace ingot {
 
 struct TargetDescription;
 
-/// An error with a message; the class `Kind` is the kind of error.
+/// An error with a message. The class `Kind` distinguishes errors for
+/// llvm::handleErrors.
 template <typename Kind> class TextError : public llvm::ErrorInfo<Kind> {
 public:
   explicit TextError(std::string message) : text(std::move(message)) {}
@@ -47,7 +48,7 @@ llvm::ArrayRef<llvm::StringRef> standardCompileFlags();
 /// command, or a MissingProgram that lists all candidates.
 llvm::Expected<std::vector<std::string>>
 findCompiler(const TargetDescription &target);
-/// Returns the target with `command` as its compiler; the target unchanged if
+/// Returns a copy of `target` with `command` as its compiler, or unchanged if
 /// `command` is empty.
 TargetDescription withCompiler(const TargetDescription &target,
                                llvm::StringRef command);
@@ -59,8 +60,8 @@ std::vector<std::string> installedCommand(llvm::StringRef command);
 llvm::Error compileSource(const TargetDescription &target,
                           llvm::StringRef source, llvm::StringRef object,
                           llvm::ArrayRef<llvm::StringRef> flags = {});
-/// Returns the compiler flags by which an object also contains code for the GPU
-/// architectures of `others`, and PTX that drivers compile for later
+/// Returns the compiler flags with which an object also contains code for the
+/// GPU architectures of `others`, and PTX, which drivers compile for later
 /// architectures.
 std::vector<std::string>
 flagsForLevels(llvm::ArrayRef<const TargetDescription *> others);
@@ -70,14 +71,16 @@ llvm::Error mergeObjects(const TargetDescription &target,
                          llvm::ArrayRef<std::string> objects,
                          llvm::StringRef merged);
 
-/// Links objects into a module (ModuleForm::flags).
+/// Links objects into the module file `module`, with the flags of the target's
+/// ModuleForm.
 llvm::Error linkModule(const TargetDescription &target,
                        llvm::ArrayRef<std::string> objects, int64_t stackBytes,
                        llvm::StringRef module);
 
-/// Runs a command and waits for its end: at most `seconds`, unless `seconds` is
-/// 0. On failure, its output becomes the error; a MachineFault if the machine
-/// is the cause. A signal that ends Ingot also ends the command.
+/// Runs a command and waits until it ends; fails after `seconds`, unless that
+/// is 0. The error has the output of the command as its message; it is a
+/// MachineFault if the machine is the cause. A signal that ends Ingot also ends
+/// the command.
 llvm::Error runProgram(llvm::ArrayRef<std::string> command,
                        unsigned seconds = 0);
 

@@ -13,8 +13,8 @@ namespace {
 using Place = std::pair<uint64_t, uint64_t>; // section, offset
 } // namespace
 
-/// Returns the targets of the relocations in `section`, by the offsets of the
-/// relocated words.
+/// Returns the addresses to which the relocations in `section` refer, by the
+/// offset of the relocated word.
 static Expected<DenseMap<uint64_t, Place>>
 readPointers(const ELFObjectFileBase &file, const SectionRef &section) {
   DenseMap<uint64_t, Place> pointers;

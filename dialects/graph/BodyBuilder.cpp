@@ -55,13 +55,14 @@ void BodyBuilder::forRange(Expr lo, Expr hi,
   });
 }
 
-/// The largest number of steps of one thread along a row that are unrolled;
-/// more steps become a loop.
+/// The largest number of elements of a row that one thread processes in
+/// unrolled code. More elements are processed in a loop.
 static constexpr int64_t mostInText = 32;
 
-/// Calls `step` for the elements that one of `threads` threads computes of a
-/// row that they share: vectors of `vectorLanes` consecutive elements at a
-/// distance of threads * vectorLanes elements, up to the end of the row.
+/// Several threads share a row: calls `step` for each vector of the row that
+/// the thread with index `thread` processes. The vectors have `vectorLanes`
+/// elements and begin at thread * vectorLanes, at a distance of threads *
+/// vectorLanes.
 static Exprs overShare(BodyBuilder &b, int64_t threads, Expr thread,
                        const Dim &trips, ArrayRef<Expr> init,
                        llvm::function_ref<Exprs(Expr, ArrayRef<Expr>)> step) {

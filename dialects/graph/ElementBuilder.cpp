@@ -88,8 +88,8 @@ static Expr evaluate(ElementBuilder &b, AffineExpr value, const Dim &size,
   case AffineExprKind::FloorDiv:
   case AffineExprKind::Mod: {
     // arith's signed division truncates towards zero, but floordiv and mod of
-    // affine expressions round down. So the divisor is added to the dividend
-    // often enough that the dividend is never negative.
+    // affine expressions round down. So a multiple of the divisor is first
+    // added to the dividend, such that the dividend is never negative.
     int64_t more = kernel::divisorsToAdd(parts, size.symbols());
     if (more != 0)
       x = x + b.index(more) * y;
@@ -162,8 +162,8 @@ Expr ElementBuilder::loadBuffer(Value buffer, Type elementType,
     v = arith::ExtFOp::create(builder, loc, wide, v);
   }
   Expr element{this, v, elementType};
-  // Clears the upper bits of a byte that stores an integer of 2 or 4 bits, or
-  // sets them to copies of its sign.
+  // An integer of 2 or 4 bits is stored in a byte. Replaces the other bits of
+  // the byte by zeros or, if the integer is signed, by copies of the sign bit.
   if (auto integer = dyn_cast<IntegerType>(elementType);
       integer && integer.getWidth() > 1 && integer.getWidth() < 8) {
     Expr spare = constantInt(8 - integer.getWidth(), elementType);
@@ -172,7 +172,7 @@ Expr ElementBuilder::loadBuffer(Value buffer, Type elementType,
   return element;
 }
 
-/// Rounds a value that is computed in a wider type to its own narrow type, as
+/// Rounds a value that is computed in a wider type to its graph type, as
 /// storing and loading it would. Results therefore do not depend on which
 /// operators are fused.
 static Expr rounded(Expr x) {
@@ -190,7 +190,8 @@ Expr ElementBuilder::load(Value tensor, ArrayRef<Expr> idx) {
   if (Value buffer = buffers.lookup(tensor))
     return loadBuffer(buffer, elementType, idx);
   if (auto constant = tensor.getDefiningOp<ConstantOp>()) {
-    // An empty tensor has no valid index; its reader never runs.
+    // An empty tensor has no valid index, but the code that reads it never
+    // runs.
     if (constant.getValue().empty())
       return this->constantInt(0, elementType);
     auto splat = dyn_cast<DenseElementsAttr>(constant.getValue());
@@ -219,7 +220,8 @@ Expr ElementBuilder::load(Value tensor, ArrayRef<Expr> idx) {
 }
 
 /// Names an element after the operator that computes it (`relu`, `exp`), unless
-/// the operator only loads it or passes it on; a conversion after what it does.
+/// the operator only returns a loaded value. The result of a conversion is
+/// named "narrowed" or "converted".
 static Expr nameElement(Expr element, Operation *op) {
   if (!isa_and_nonnull<memref::LoadOp, vector::LoadOp>(
           element.value.getDefiningOp()) &&
@@ -257,8 +259,8 @@ Expr ElementBuilder::loadScalar(Value tensor, ArrayRef<Expr> idx) {
 
 Expr ElementBuilder::loadBroadcast(Value tensor, ArrayRef<Expr> idx) {
   auto shape = cast<RankedTensorType>(tensor.getType()).getShape();
-  // Axes of size 1 are read at index 0. `load` ignores the index if a strategy
-  // has bound the tensor to an element.
+  // Axes of size 1 are read at index 0. If a strategy has bound the tensor to
+  // an element, `load` ignores the index.
   Exprs at;
   for (auto [axis, size] : llvm::enumerate(shape)) {
     Expr i = idx[idx.size() - shape.size() + axis];
@@ -290,7 +292,8 @@ Exprs ElementBuilder::loop(
                                  initValues);
   {
     OpBuilder::InsertionGuard guard(builder);
-    // scf.for has a terminator already only if it carries no values.
+    // If scf.for carries no values, its builder has already added a
+    // terminator.
     if (init.empty())
       builder.setInsertionPoint(loop.getBody()->getTerminator());
     else
@@ -397,7 +400,8 @@ Expr ElementBuilder::ifElse(Expr condition, llvm::function_ref<Expr()> then,
   APInt known;
   if (matchPattern(condition.value, m_ConstantInt(&known)))
     return known.isZero() ? otherwise() : then();
-  // The result type of scf.if is known only after one region has been built.
+  // The result type of scf.if is known only after one region has been built, so
+  // the regions are built first.
   Block *thenBlock = new Block(), *elseBlock = new Block();
   Expr x, y;
   {
@@ -440,7 +444,8 @@ Expr ElementBuilder::linearize(ArrayRef<Expr> idx, ArrayRef<Dim> sizes) {
 
 Exprs ElementBuilder::delinearize(Expr position, ArrayRef<Dim> sizes) {
   Exprs idx(sizes.size());
-  // Axes of size 1 have index 0; the outermost axis needs no remainder.
+  // Axes of size 1 have index 0. The index along the outermost other axis needs
+  // no remainder.
   std::optional<size_t> outermost;
   for (auto [axis, size] : llvm::enumerate(sizes))
     if (!(size == 1) && !outermost)

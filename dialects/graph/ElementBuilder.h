@@ -17,7 +17,8 @@ namespace ingot::graph {
 
 using Exprs = llvm::SmallVector<Expr, 4>;
 
-/// Returns the type in which elements of graph type `type` are computed.
+/// Returns the type in which elements of graph type `type` are computed (see
+/// Expr).
 mlir::Type computeType(mlir::Type type);
 /// Returns the type in which elements of graph type `type` are stored in a
 /// memref: the same float type, or a signless integer.
@@ -37,59 +38,63 @@ public:
   /// Returns the number of consecutive elements along the last axis that one
   /// load yields, as a vector if there are more than one ("lane mode").
   int64_t lanes() const { return laneCount; }
-  /// Runs `emit` while lanes() is `lanes`.
+  /// Calls `emit` with lanes() set to `lanes`, and returns its result.
   Expr withLanes(int64_t lanes, llvm::function_ref<Expr()> emit);
 
   /// Returns the element of `tensor` at `idx`, or the vector of lanes()
   /// elements that begins there.
   Expr load(mlir::Value tensor, llvm::ArrayRef<Expr> idx);
-  /// Returns one element of `tensor`, even if lanes() is more than 1; then no
-  /// index may differ between the lanes.
+  /// Returns one element of `tensor`, even if lanes() is more than 1. In that
+  /// case all lanes must have the same index.
   Expr loadScalar(mlir::Value tensor, llvm::ArrayRef<Expr> idx);
-  /// Loads from `tensor` for the index `idx` of a result, by NumPy's
-  /// broadcasting: axes are aligned at the last one, axes of size 1 are
-  /// repeated.
+  /// Loads the element of `tensor` that belongs to the index `idx` of a result,
+  /// by NumPy's broadcasting: axes are aligned at the last one, axes of size 1
+  /// are repeated.
   Expr loadBroadcast(mlir::Value tensor, llvm::ArrayRef<Expr> idx);
 
   Expr constant(double value, mlir::Type type);
-  /// Returns 0, or the empty string.
+  /// Returns 0 of type `type`; an empty string for the type of strings.
   Expr zero(mlir::Type type);
   Expr constantInt(int64_t value, mlir::Type type);
   Expr index(int64_t value);
-  /// Returns a size as an index: a constant, or computed from the values that
-  /// `bindSymbol` gave to its symbols.
+  /// Returns a size as an index: a constant, or code that computes the size
+  /// from the values that `bindSymbol` gave to its symbols.
   Expr size(const Dim &dim);
   /// Returns a value of the IR as an expression of element type `type`.
   Expr wrap(mlir::Value value, mlir::Type type) { return {this, value, type}; }
 
-  /// Emits for (i = lo; i < hi; i += step), carrying values. A loop that is
-  /// known to run once becomes straight-line code.
+  /// Emits for (i = lo; i < hi; i += step), carrying values. If the loop is
+  /// known to run once, emits the body without a loop.
   Exprs
   loop(Expr lo, Expr hi, int64_t step, llvm::ArrayRef<Expr> init,
        llvm::function_ref<Exprs(Expr i, llvm::ArrayRef<Expr> carried)> body);
   Exprs
   loop(const Dim &trips, llvm::ArrayRef<Expr> init,
        llvm::function_ref<Exprs(Expr i, llvm::ArrayRef<Expr> carried)> body);
-  /// Emits while (goesOn(carried)) carried = body(carried).
+  /// Emits the loop `while (goesOn(carried)) carried = body(carried)`; returns
+  /// the final values.
   Exprs loopWhile(llvm::ArrayRef<Expr> init,
                   llvm::function_ref<Expr(llvm::ArrayRef<Expr> carried)> goesOn,
                   llvm::function_ref<Exprs(llvm::ArrayRef<Expr> carried)> body);
-  /// Emits a loop that carries one value.
+  /// Emits a loop of `trips` iterations that carries one value; returns its
+  /// final value.
   Expr reduce(const Dim &trips, Expr init,
               llvm::function_ref<Expr(Expr i, Expr acc)> body);
-  /// Emits nested loops over all of `trips` that carry one value.
+  /// Emits nested loops, one for each element of `trips`, that carry one value;
+  /// returns its final value.
   Expr reduce(llvm::ArrayRef<Dim> trips, Expr init,
               llvm::function_ref<Expr(llvm::ArrayRef<Expr> i, Expr acc)> body);
   Expr reduce(llvm::ArrayRef<int64_t> trips, Expr init,
               llvm::function_ref<Expr(llvm::ArrayRef<Expr> i, Expr acc)> body) {
     return reduce(Dims(trips.begin(), trips.end()), init, body);
   }
-  /// Emits a branch on a scalar condition; only the taken side is evaluated.
+  /// Emits a branch on a scalar condition. The code of only one side is
+  /// executed.
   Expr ifElse(Expr condition, llvm::function_ref<Expr()> then,
               llvm::function_ref<Expr()> otherwise);
 
-  /// Returns the flat row-major position of `idx` in a tensor of `shape`;
-  /// `delinearize` is the inverse.
+  /// Returns the row-major position of the element `idx` in a tensor of
+  /// `shape`; `delinearize` is the inverse.
   Expr linearize(llvm::ArrayRef<Expr> idx, llvm::ArrayRef<Dim> sizes);
   Expr linearize(llvm::ArrayRef<Expr> idx, llvm::ArrayRef<int64_t> shape) {
     return linearize(idx, Dims(shape.begin(), shape.end()));
@@ -121,7 +126,8 @@ public:
 
   /// If only one of `x` and `y` is a vector, broadcasts the other to its lanes.
   static void unify(Expr &x, Expr &y);
-  /// Returns `x` in all lanes if it is a scalar and `lanes` is more than 1.
+  /// Returns `x` broadcast to `lanes` lanes if it is a scalar and `lanes` is
+  /// more than 1; otherwise `x`.
   Expr broadcast(Expr x, int64_t lanes);
 
   mlir::OpBuilder &builder;
@@ -133,7 +139,7 @@ protected:
   /// Builds the element of `tensor` at `idx` by the definition of the operator
   /// that yields `tensor`.
   Expr build(mlir::Value tensor, llvm::ArrayRef<Expr> idx);
-  /// Builds one step of a reduction and names its result "sum" unless `body`
+  /// Builds one iteration of a reduction. Names its result "sum" unless `body`
   /// has named it.
   Exprs reductionStep(Expr i, Expr acc,
                       llvm::function_ref<Expr(Expr, Expr)> body);
@@ -144,8 +150,8 @@ protected:
   llvm::DenseMap<mlir::Attribute, mlir::Value> symbols;
 
 private:
-  /// The elements that the outermost `load` in progress has built. Empty while
-  /// no `load` is in progress, since buffers may then be written and other
+  /// The elements that the outermost `load` in progress has built. Cleared
+  /// after each outermost `load`, since then buffers may be written and other
   /// elements bound.
   ElementMemo memo;
   unsigned loadDepth = 0;
@@ -162,7 +168,8 @@ public:
   /// `output`; a vector covers consecutive elements along the last axis.
   void store(unsigned output, Expr value, llvm::ArrayRef<Expr> idx);
   void store(mlir::Value buffer, Expr value, llvm::ArrayRef<Expr> idx);
-  /// Reads back a value stored in result `output`, of graph type `type`.
+  /// Loads an element that was stored in result `output`, which has graph type
+  /// `type`.
   Expr loadOutput(unsigned output, mlir::Type type, llvm::ArrayRef<Expr> idx);
   Expr loadFrom(mlir::Value buffer, mlir::Type type, llvm::ArrayRef<Expr> idx);
   /// Allocates a small array on the stack (at most a few hundred bytes).
@@ -178,28 +185,31 @@ public:
                llvm::function_ref<void(llvm::ArrayRef<Expr>)> body) {
     forEach(llvm::ArrayRef<int64_t>(trips), body);
   }
-  /// Like forEach, but iterations are independent, so that they can be divided
-  /// among threads. Used at most once per operator, as the outermost loop.
+  /// Emits loops like forEach, whose iterations are independent, so that they
+  /// can be divided among threads. Used at most once per operator, as the
+  /// outermost loop.
   virtual void
   forIndependent(llvm::ArrayRef<Dim> trips,
                  llvm::function_ref<void(llvm::ArrayRef<Expr>)> body) {
     forEach(trips, body);
   }
-  /// Like forIndependent, over rows of `length` elements computed in `type`.
-  /// The body accesses the elements of a row only by forLanes and reduceLanes,
-  /// so that several threads may share a row.
+  /// Emits loops like forIndependent. Each iteration processes a row of
+  /// `length` elements, computed in `type`. `body` accesses the elements of its
+  /// row only by forLanes and reduceLanes, so that several threads may share
+  /// the row.
   virtual void forRows(llvm::ArrayRef<Dim> trips, const Dim &length,
                        mlir::Type type,
                        llvm::function_ref<void(llvm::ArrayRef<Expr>)> body) {
     forIndependent(trips, body);
   }
-  /// Like forIndependent, but the body runs on vectors of elements along the
-  /// last axis of `trips`, if `trips` is not empty.
+  /// Emits loops like forIndependent. If `trips` is not empty, `body` runs on
+  /// vectors of elements along the last axis of `trips`.
   virtual void forColumns(llvm::ArrayRef<Dim> trips,
                           llvm::function_ref<void(llvm::ArrayRef<Expr>)> body);
-  /// Emits `trips` independent iterations inside of a sequential loop. Threads
-  /// may divide them among themselves in each step of that loop: `body`
-  /// processes [begin, end), which is [0, trips) if nothing is divided.
+  /// Emits `trips` independent iterations, for use inside of a sequential loop.
+  /// In each iteration of the sequential loop, threads may divide the `trips`
+  /// iterations among themselves: `body` processes the range [begin, end),
+  /// which is [0, trips) if nothing is divided.
   virtual void forShared(int64_t trips,
                          llvm::function_ref<void(Expr begin, Expr end)> body) {
     body(index(0), index(trips));
@@ -207,11 +217,12 @@ public:
   void forRange(Expr lo, Expr hi, llvm::function_ref<void(Expr)> body);
   void when(Expr condition, llvm::function_ref<void()> then);
 
-  /// Emits body(i) for i in [0, trips) along a last axis: with vectors of
-  /// `vectorLanes` elements, then one by one for the rest.
+  /// Emits body(i) for i in [0, trips): with vectors of `vectorLanes` elements
+  /// along the last axis, then for the remaining elements one by one.
   void forLanes(const Dim &trips, llvm::function_ref<void(Expr i)> body);
-  /// Like forLanes with an accumulator, which starts as `init`; `merge`
-  /// combines the partial results of the lanes.
+  /// Emits a reduction like forLanes, with an accumulator that starts as
+  /// `init`. `merge` combines the partial results of the lanes. Returns the
+  /// final accumulator.
   Expr reduceLanes(const Dim &trips, Expr init,
                    llvm::function_ref<Expr(Expr i, Expr acc)> body,
                    llvm::function_ref<Expr(Expr, Expr)> merge);
@@ -220,20 +231,21 @@ public:
   /// unchanged.
   static Expr mergeLanes(Expr acc, llvm::function_ref<Expr(Expr, Expr)> merge);
 
-  /// Returns the number of `trips` that whole vectors cover.
+  /// Returns how many of `trips` iterations whole vectors cover: the largest
+  /// multiple of `vectorLanes`.
   Dim tripsInLanes(const Dim &trips) const {
     return vectorLanes > 1 ? trips.floorDiv(vectorLanes) * vectorLanes : 0;
   }
 
   llvm::SmallVector<mlir::Value> outputs;
-  /// The number of elements per vector that pays off on the target: a power of
-  /// two.
+  /// The best number of elements per vector on the target: a power of two.
   int64_t vectorLanes = 1;
   /// The number of independent vector accumulators that hide the latency of an
   /// addition.
   static constexpr int64_t sumsAtOnce = 8;
-  /// Whether every other step of a recurrence reads its weights backwards: the
-  /// weights that the previous step read last are still cached.
+  /// Whether a recurrence reads its weights backwards in every second time
+  /// step. The weights that the previous step read last are then still in the
+  /// cache.
   bool alternates = false;
 
 protected:

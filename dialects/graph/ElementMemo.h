@@ -6,9 +6,9 @@
 //                                                  twice: without the memo the
 //                                                  code doubles with each step
 //
-// The key of an element is tensor, number of lanes and index. Two indices are
-// equal if they are the same constant, the same value plus the same constant,
-// or the same operation on equal operands.
+// The key of an element consists of the tensor, the number of lanes and the
+// index. Two indices are equal if they are the same constant, the same value
+// plus the same constant, or the same operation on equal operands.
 
 #ifndef INGOT_GRAPH_ELEMENTMEMO_H
 #define INGOT_GRAPH_ELEMENTMEMO_H
@@ -36,7 +36,8 @@ public:
   void clear();
 
 private:
-  /// A value of an index as `base + offset`; base 0 stands for the constant 0.
+  /// The value of an index is represented as `base + offset`. `base` is the
+  /// number of a key, or 0 if the index is the constant `offset`.
   struct Number {
     int64_t base, offset;
   };

@@ -12,8 +12,8 @@ namespace ingot::graph {
 /// for i1 and for other types narrower than a byte.
 int64_t bytesPerElement(mlir::Type type);
 
-/// Whether the constant has data: a module that was printed without its
-/// resources has none.
+/// Whether the constant has data. After parsing a module that was printed
+/// without its resources, it has none.
 bool hasData(mlir::ElementsAttr value);
 
 /// Returns the bytes of `value` in row-major order; `storage` holds the bytes
@@ -21,8 +21,9 @@ bool hasData(mlir::ElementsAttr value);
 llvm::ArrayRef<char> elementBytes(mlir::ElementsAttr value,
                                   std::vector<char> &storage);
 
-/// Returns a hash of the number of bytes and of a sample of them: different
-/// weights differ nearly everywhere, and reading all would be slow.
+/// Returns a hash of the number of bytes and of a sample of the bytes. A sample
+/// suffices, since different weights differ nearly everywhere; reading all
+/// bytes would be slow.
 uint64_t hashOfSample(mlir::ElementsAttr value);
 /// Whether two constants, both with data, have the same bytes.
 bool haveSameBytes(mlir::ElementsAttr a, mlir::ElementsAttr b);

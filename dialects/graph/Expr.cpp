@@ -24,7 +24,8 @@ static Expr literal(Expr like, double value) {
   return like.builder->constant(value, like.type);
 }
 
-/// Returns the type of `scalar` in as many lanes as `x` has.
+/// Returns the vector type of `scalar` with as many lanes as `x`; `scalar`
+/// itself if `x` is a scalar.
 static Type inLanesOf(Expr x, Type scalar) {
   if (auto vector = dyn_cast<VectorType>(x.value.getType()))
     return VectorType::get(vector.getShape(), scalar);
@@ -239,8 +240,8 @@ Expr fma(Expr x, Expr y, Expr z) {
   ElementBuilder::unify(y, z);
   if (!isFloat(x))
     return x * y + z;
-  // `z` is the initial value of a sum: dropping + 0 changes at most the sign of
-  // a zero.
+  // `z` is 0 as the initial value of a sum. Without `+ 0`, at most the sign of
+  // a zero result differs.
   if (matchPattern(z.value, m_PosZeroFloat()))
     return x * y;
   if (isa<VectorType>(x.value.getType()))
@@ -309,8 +310,8 @@ Expr pow(Expr x, Expr y) {
   ElementBuilder::unify(x, y);
   if (isFloat(x))
     return {x.builder, make<math::PowFOp>(x, x.value, y.value), x.type};
-  // Computes powers of integers by repeated squaring, a step for each bit of
-  // the exponent.
+  // Computes powers of integers by repeated squaring: one squaring for each bit
+  // of the exponent.
   ElementBuilder &b = *x.builder;
   unsigned width =
       getElementTypeOrSelf(x.value.getType()).getIntOrFloatBitWidth();
@@ -360,8 +361,8 @@ static Value floatToInt(Expr x, Type to, bool isUnsignedTo) {
   const llvm::fltSemantics &semantics =
       cast<FloatType>(getElementTypeOrSelf(x.value.getType()))
           .getFloatSemantics();
-  // The bounds are rounded towards zero: the nearest float could be outside of
-  // the range of the integer type.
+  // The bounds are converted to float with rounding towards zero: the nearest
+  // float could be outside of the range of the integer type.
   APSInt low = APSInt::getMinValue(width, isUnsignedTo),
          high = APSInt::getMaxValue(width, isUnsignedTo);
   llvm::APFloat lowF(semantics), highF(semantics);
@@ -384,8 +385,9 @@ static Value floatToInt(Expr x, Type to, bool isUnsignedTo) {
                          : make<arith::FPToSIOp>(x, resultType, clamped.value);
   if (exact)
     return v;
-  // Above the upper bound, the result is the largest integer, which the float
-  // type cannot represent.
+  // Returns the largest integer for values above the upper bound. The float
+  // type may not represent that integer, so it is selected after the
+  // conversion.
   Expr result{&b, v, to};
   Value highV =
       arith::ConstantOp::create(b.builder, b.loc, IntegerAttr::get(type, high));
@@ -417,7 +419,7 @@ Expr convert(Expr x, Type to, bool saturate) {
                            .convertToDouble();
         wide = select(wide > limit, limit, select(wide < -limit, -limit, wide));
       }
-      if (isa<Float4E2M1FNType>(to)) // it has no NaN
+      if (isa<Float4E2M1FNType>(to)) // this type has no NaN
         wide = select(isNaN(wide), -0.0, wide);
       v = make<arith::TruncFOp>(wide, inLanesOf(x, to), wide.value);
       v = make<arith::ExtFOp>(wide, inLanesOf(x, compute), v);
@@ -427,7 +429,8 @@ Expr convert(Expr x, Type to, bool saturate) {
   if (fromFloat && to.isIndex())
     return convert(convert(x, b.builder.getIntegerType(64, /*isSigned=*/true)),
                    to);
-  // Integers of fewer than 8 bits wrap, as in conversions between integers.
+  // Results in integers of fewer than 8 bits wrap, as in conversions between
+  // integers.
   if (fromFloat && to.getIntOrFloatBitWidth() < 8)
     return convert(convert(x, b.builder.getIntegerType(32, /*isSigned=*/true)),
                    to);
@@ -474,9 +477,9 @@ Expr convert(Expr x, Type to, bool saturate) {
 
 Expr bitcast(Expr x, Type to) {
   if (x.type.isInteger(1) || to.isInteger(1))
-    return convert(x, to); // a byte that is 0 or 1
-  // Reinterprets the bits of other types than i1, in the types in which they
-  // are stored.
+    return convert(x, to); // i1 is a byte that is 0 or 1
+  // Reinterprets the bits in the types in which the elements are stored. i1 was
+  // handled above.
   Type from = storageType(x.type), stored = storageType(to);
   Value v = x.value;
   if (from != getElementTypeOrSelf(v.getType()))

@@ -1,6 +1,6 @@
 // Scalar and vector expressions: a value with its ONNX element type, and C++
 // operators that build arith and math operations. An operator's definition is
-// written once with them and serves scalars and vectors.
+// written once with these operators, and serves both scalars and vectors.
 
 #ifndef INGOT_GRAPH_EXPR_H
 #define INGOT_GRAPH_EXPR_H
@@ -27,14 +27,16 @@ struct Expr {
 Expr operator+(Expr x, Expr y);
 Expr operator-(Expr x, Expr y);
 Expr operator*(Expr x, Expr y);
-/// Divides; integers truncate towards zero, x / 0 is 0, and MIN / -1 wraps.
+/// Returns x / y. Integers truncate towards zero, x / 0 is 0, and MIN / -1
+/// wraps.
 Expr operator/(Expr x, Expr y);
-/// The remainder with the sign of the dividend (C's `%` and fmod).
+/// Returns the remainder with the sign of the dividend (like C's `%` and fmod).
 Expr operator%(Expr x, Expr y);
 Expr operator&(Expr x, Expr y);
 Expr operator|(Expr x, Expr y);
 Expr operator^(Expr x, Expr y);
-/// A shift by the width or more leaves only copies of the sign, or 0.
+/// Shift. If `y` is negative or at least the bit width of `x`, the result is 0
+/// or, for a right shift of a signed integer, consists of copies of its sign.
 Expr operator<<(Expr x, Expr y);
 Expr operator>>(Expr x, Expr y);
 Expr operator-(Expr x);
@@ -66,13 +68,13 @@ Expr notEqual(Expr x, double y);
 Expr select(Expr condition, Expr x, Expr y);
 Expr select(Expr condition, Expr x, double y);
 Expr select(Expr condition, double x, Expr y);
-/// NumPy's maximum and minimum: NaN if either operand is.
+/// NumPy's maximum and minimum: NaN if either operand is NaN.
 Expr max(Expr x, Expr y);
 Expr min(Expr x, Expr y);
 Expr max(Expr x, double y);
 Expr min(Expr x, double y);
-/// x * y + z, as a fused multiply-add where the target has one. If z is the
-/// constant 0, x * y (which may give -0 where the sum gives 0).
+/// Returns x * y + z, as a fused multiply-add where the target has one. If `z`
+/// is the constant 0, returns x * y, which may be -0 where the sum is 0.
 Expr fma(Expr x, Expr y, Expr z);
 
 /// Returns the upper 32 bits of the 64-bit product of signed integers.
@@ -82,10 +84,10 @@ Expr abs(Expr x);
 Expr sign(Expr x);
 Expr sqrt(Expr x);
 Expr exp(Expr x);
-/// e^x, or 0 where e^x is negligible beside 1: subnormal terms of a sum would
-/// be slow to compute.
+/// Returns e^x, or 0 if e^x is negligible compared with 1, so that sums have no
+/// subnormal terms, which would be slow to compute.
 Expr expOrZero(Expr x);
-/// erf(x), accurate enough to be added to 1.
+/// Returns an approximation of erf(x) for use in 1 + erf(x).
 Expr erfBesideOne(Expr x);
 Expr log(Expr x);
 Expr log1p(Expr x);
@@ -112,19 +114,19 @@ Expr round(Expr x);
 Expr isNaN(Expr x);
 Expr isInf(Expr x);
 
-// Functions composed of the functions above (see ExprFunctions.cpp).
+// Functions that ExprFunctions.cpp composes of the functions above.
 Expr sigmoid(Expr x);
-/// factor * sigmoid(x), with one division.
+/// Returns factor * sigmoid(x), computed with one division.
 Expr timesSigmoid(Expr factor, Expr x);
 /// Rounds an f32 to tf32 (10 bits of mantissa), ties away from zero.
 Expr roundToTf32(Expr x);
-/// The remainder with the sign of the divisor (Python's `%`).
+/// Returns the remainder with the sign of the divisor (like Python's `%`).
 Expr floorMod(Expr x, Expr y);
-/// ONNX Pow: pow with the result type of `x`, whatever the type of `y`.
-/// Constant exponents become multiplications and roots.
+/// ONNX Pow: the result has the type of `x`, whatever the type of `y`. Constant
+/// exponents become multiplications and roots.
 Expr power(Expr x, Expr y);
-/// The neutral elements of max and min: infinities, or the limits of an integer
-/// type.
+/// Return the neutral element of max, and of min: an infinity, or the lowest or
+/// highest value of an integer type.
 Expr lowest(ElementBuilder &b, mlir::Type type);
 Expr highest(ElementBuilder &b, mlir::Type type);
 
@@ -132,16 +134,16 @@ Expr highest(ElementBuilder &b, mlir::Type type);
 /// (saturating, NaN gives 0), integers wrap, and anything but 0 is true.
 /// Conversion to 8-bit floats saturates unless `saturate` is false.
 Expr convert(Expr x, mlir::Type type, bool saturate = true);
-/// Converts to the scale format f8E8M0; `roundMode` is "up", "down" or
-/// "nearest".
+/// Converts to f8E8M0, the type of the scales of microscaling (MX) formats,
+/// whose values are powers of two. `roundMode` is "up", "down" or "nearest".
 Expr toPowerOfTwo(Expr x, llvm::StringRef roundMode, bool saturate);
-/// round(x / scale) + zero, saturated to the type of `zero`; `dequantize` is
-/// the inverse.
+/// Returns round(x / scale) + zero, saturated to the type of `zero`.
+/// `dequantize` returns (x - zero) * scale.
 Expr quantize(Expr x, Expr scale, Expr zero, bool saturate = true);
 Expr dequantize(Expr x, Expr scale, Expr zero, mlir::Type type);
-/// Returns a quantized integer of at most 16 bits as the 32-bit integer that it
-/// was before saturation to the highest value of its type; saturation to the
-/// lowest value is kept. Returns nothing if `x` was not built by `quantize`.
+/// Returns a quantized integer of at most 16 bits as it was before saturation
+/// to the highest value of its type, as a 32-bit integer. Saturation to the
+/// lowest value is kept. Returns nullopt if `x` was not built by `quantize`.
 std::optional<Expr> beforeSaturation(Expr x);
 /// Reinterprets the bits as another type of equal width.
 Expr bitcast(Expr x, mlir::Type type);

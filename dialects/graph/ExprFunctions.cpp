@@ -22,8 +22,8 @@ Expr roundToTf32(Expr x) {
   auto literal = [&](int64_t value) {
     return x.builder->constantInt(value, ui32);
   };
-  // Adds half of the weight of the lowest kept bit; a carry correctly runs into
-  // the exponent.
+  // Adds half of the value of the lowest bit that is kept. A carry into the
+  // exponent gives the correct result.
   constexpr int64_t half = 1 << 12, dropped = 2 * half - 1;
   Expr rounded =
       bitcast((bits + literal(half)) & literal(~dropped & 0xffffffff), f32);
@@ -124,8 +124,8 @@ Expr toPowerOfTwo(Expr x, llvm::StringRef roundMode, bool saturate) {
   auto literal = [&](int64_t value) { return b.constantInt(value, ui32); };
   Expr exponent = (bits >> literal(23)) & literal(0xff);
   Expr fraction = bits & literal(0x7fffff);
-  // A fraction of one half rounds up, unless the exponent is 0: 2^-127 is
-  // exact.
+  // "nearest" rounds a fraction of exactly one half up. With exponent 0,
+  // however, such a fraction represents 2^-127, which is exact.
   Expr up = roundMode == "nearest"
                 ? (fraction > literal(0x400000)) |
                       (equal(fraction, 0x400000) & (exponent > 0.0))
@@ -133,8 +133,8 @@ Expr toPowerOfTwo(Expr x, llvm::StringRef roundMode, bool saturate) {
                                 : b.constant(0, b.builder.getI1Type());
   up = up & (exponent < (saturate ? 254.0 : 255.0));
   exponent = exponent + convert(up, ui32);
-  // Converts back to a float: exponent 255 means NaN, and 0 the subnormal
-  // 2^-127.
+  // Converts the exponent back to a float. The exponent 255 means NaN, and 0
+  // means 2^-127, which is subnormal in f32.
   Expr value = bitcast(exponent << literal(23), f32);
   value =
       select(equal(exponent, 255.0), std::numeric_limits<double>::quiet_NaN(),
@@ -168,7 +168,8 @@ Expr quantize(Expr x, Expr scale, Expr zero, bool saturate) {
   ElementBuilder &b = *x.builder;
   Type f32 = b.builder.getF32Type(), to = zero.type;
   Expr q = convert(x, scale.type) / scale;
-  // The quotient is rounded to the type of the scale, which decides ties.
+  // The quotient is rounded to the type of `scale` first, as ONNX defines: this
+  // affects which quotients are ties.
   q.type = computeType(scale.type);
   q = convert(convert(q, scale.type), f32);
   // 8-bit floats have no zero point; for f4E2M1, adding 0 turns -0 into 0.
@@ -178,11 +179,12 @@ Expr quantize(Expr x, Expr scale, Expr zero, bool saturate) {
     return convert(q, to, saturate);
   if (to.getIntOrFloatBitWidth() <= 16)
     return roundWithin(q, zero, to);
-  // The sum is inexact only far outside of the range of `to`.
+  // The sum is inexact only if it is far outside of the range of `to`.
   return convert(round(q) + convert(zero, f32), to);
 }
 
-/// Returns the number that a constant has (in all lanes, if it is a vector).
+/// Returns the value of a constant; for a vector, the value that all lanes
+/// have.
 static std::optional<double> numberOf(Value v) {
   while (auto splat = v.getDefiningOp<vector::BroadcastOp>())
     v = splat.getSource();
@@ -196,7 +198,7 @@ static std::optional<double> numberOf(Value v) {
 }
 
 namespace {
-/// Values that roundWithin computes, found again in the IR of a rounded number.
+/// The intermediate values of roundWithin, found in the IR that it built.
 struct Rounded {
   /// The sum x + `magic` after clamping to the lower bound, and after clamping
   /// to both bounds.

@@ -12,8 +12,8 @@ Expr named(Expr x, const Twine &name) {
   return x;
 }
 
-/// Returns the name of an axis of a tensor of `rank`. `names` are the names of
-/// the last axes, the last axis first.
+/// Returns the name of `axis` in a tensor of rank `rank`. `names` are the names
+/// of the last axes: names[0] is that of the last axis.
 static std::string fromTheEnd(size_t axis, size_t rank,
                               ArrayRef<StringRef> names) {
   size_t behind = rank - 1 - axis;

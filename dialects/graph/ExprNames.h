@@ -1,4 +1,5 @@
-// Names of expressions in generated code (dialects/kernel/ValueNames.h).
+// Names of expressions, which become names of variables in generated code
+// (dialects/kernel/ValueNames.h).
 
 #ifndef INGOT_GRAPH_EXPRNAMES_H
 #define INGOT_GRAPH_EXPRNAMES_H

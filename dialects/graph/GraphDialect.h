@@ -46,7 +46,8 @@ Expr emitReduction(ReductionOpInterface op, ElementBuilder &b,
 Expr meanOf(Expr sum, const Dim &count);
 /// Whether operand `i` has the rank of the result and more than one element.
 bool hasAxesOfResult(mlir::Operation *op, unsigned i);
-/// Whether an operand has elements of type string, which have no vectors.
+/// Whether an operand has elements of type string, of which there are no
+/// vectors.
 bool readsStrings(mlir::Operation *op);
 
 /// Returns the type in which elements of `x` are summed: f64 or f32.

@@ -1,13 +1,13 @@
-// Tensor-level operators.
+// The graph dialect: operators on tensors.
 //
-// The graph dialect represents a network as operators on tensors of static
-// shape (the maximum shape of a tensor with dynamic sizes). It is not ONNX:
-// composites are decomposed, operands that decide shapes in ONNX (axes, pads,
-// shapes) are attributes, and each operator carries its own definition (see
-// GraphInterfaces.td), from which every kernel is built.
+// The dialect represents a network as operators on tensors of static shape; for
+// a tensor with dynamic sizes, this is its largest shape. The dialect is not
+// ONNX: composite operators are decomposed, operands that decide shapes in ONNX
+// (axes, pads, shapes) are attributes, and each operator carries its own
+// definition (see GraphInterfaces.td), from which kernels are built.
 //
-// Why not TOSA or linalg: neither has signed and unsigned element types side by
-// side with NumPy's broadcasting, and neither lets an operator define a single
+// Why not TOSA or linalg: neither has both signed and unsigned element types
+// and NumPy's broadcasting, and neither lets an operator define a single
 // element of its result, which demand-driven fusion needs.
 
 #ifndef INGOT_GRAPH_DIALECT_TD

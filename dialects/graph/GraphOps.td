@@ -55,7 +55,7 @@ def Graph_BuildersByRule : NativeOpTrait<"InfersTypes", [], [{}], [{
 def Graph_InferredTypes
     : TraitList<[Graph_StatedTypes, DeclareOpInterfaceMethods<InferTypeOpInterface>, Graph_BuildersByRule]>;
 
-/// States that the type rule and the definition support dynamic sizes.
+/// Marks operators whose type rule and definition support dynamic sizes.
 def Graph_DynamicSizes : NativeOpTrait<"DynamicSizes"> {
   let cppNamespace = "::ingot::graph";
 }
@@ -64,13 +64,14 @@ class Graph_Op<string mnemonic, list<Trait> traits = []> : Op<Graph_Dialect, mne
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
 }
 
-/// An operator with one result, defined element by element.
+/// An operator with one result, whose definition computes a single element of
+/// that result.
 class Graph_ElementOp<string mnemonic, list<Trait> traits = [], Trait types = Graph_InferredTypes>
     : Graph_Op<mnemonic, !listconcat([Pure, types], traits)> {
   let results = (outs Graph_Tensor:$result);
 }
 
-/// An operator that writes its results as a whole.
+/// An operator whose definition writes the whole results.
 class Graph_BodyOp<string mnemonic, list<Trait> traits = [], Trait types = Graph_InferredTypes>
     : Graph_Op<mnemonic, !listconcat([Pure, types, DeclareOpInterfaceMethods<BodyOpInterface>], traits)>;
 

@@ -9,8 +9,9 @@
 //
 // One function serves the verifier, which compares the inferred types with
 // those of the operator, and the builders that take no result types. If
-// operands do not determine a result (the shape of a reshape), the function
-// reads it by `stated`, and the builder is given the type.
+// operands do not determine the shape of a result, such as that of a reshape,
+// the function gets it from `stated`; the builder then takes the type as an
+// argument.
 
 #ifndef INGOT_GRAPH_TYPERULE_H
 #define INGOT_GRAPH_TYPERULE_H
@@ -38,9 +39,9 @@ inline mlir::Type elementOf(mlir::Value v) {
 
 class TypeRule {
 public:
-  /// Creates the rule of operator `name`. `stated` are the result types that an
-  /// existing operator has or that its builder is given. Without a location,
-  /// errors are not reported.
+  /// Creates the rule of the operator with the given name. `stated` are the
+  /// result types that an existing operator has or that its builder is given.
+  /// Without a location, errors are not reported.
   TypeRule(llvm::StringRef name, std::optional<mlir::Location> loc,
            mlir::TypeRange stated = {})
       : name(name), loc(loc), statedTypes(stated) {}
@@ -74,42 +75,45 @@ public:
   llvm::LogicalResult require(bool holds, const llvm::Twine &why) const {
     return holds ? llvm::success() : refuse(why);
   }
-  /// Makes the verifier reject the operator unless the size is constant. The
-  /// type is inferred all the same and builders work: the importer builds
+  /// Makes the verifier reject the operator unless `size` is constant. Does not
+  /// fail the inference of types, so that builders work: the importer builds
   /// operators on dynamic sizes first and verifies them itself.
   void needKnown(const Dim &size, const llvm::Twine &why) {
     if (!size.known())
       unmet = why.str();
   }
-  /// Rejects an axis that `x` does not have.
+  /// Fails unless `x` has the axis `axis`.
   llvm::LogicalResult axis(uint64_t axis, mlir::Value x) const;
-  /// Rejects axes that `x` does not have, or that are not ascending.
+  /// Fails unless `x` has all of `axes` and they are ascending.
   llvm::LogicalResult axes(llvm::ArrayRef<int64_t> axes, mlir::Value x) const;
-  /// Rejects tensors of different element types; null is an absent operand.
+  /// Fails unless all tensors have the same element type. Null stands for an
+  /// absent operand and is ignored.
   llvm::LogicalResult alike(mlir::ValueRange tensors) const;
-  /// Rejects `x` unless it has this shape; null is an absent operand. If a size
-  /// of `x` is dynamic, the verifier rejects the operator (see needKnown).
+  /// Fails unless `x` has this shape; an absent operand (null) has any shape. If
+  /// a size of `x` is dynamic, the verifier rejects the operator (see
+  /// needKnown).
   llvm::LogicalResult shape(mlir::Value x, llvm::ArrayRef<int64_t> shape,
                             llvm::StringRef what);
-  /// Rejects `x` unless it has these sizes, which may be dynamic; null is an
-  /// absent operand.
+  /// Fails unless `x` has these sizes, which may be dynamic; an absent operand
+  /// (null) has any sizes.
   llvm::LogicalResult shape(mlir::Value x, llvm::ArrayRef<Dim> sizes,
                             llvm::StringRef what) const;
-  /// The rule of elementwise operators: operands broadcast, those in `alike`
-  /// have the same element type, and the result has `element`.
+  /// The rule of elementwise operators: `operands` broadcast to the shape of
+  /// the result, those in `alike` have the same element type, and the element
+  /// type of the result is `element`.
   llvm::LogicalResult elementwise(mlir::ValueRange operands,
                                   mlir::ValueRange alike, mlir::Type element);
 
-  /// The rule of operators that work along one axis and keep the shape.
+  /// The rule of operators that process each row along one axis; the result has
+  /// the type of `x`.
   llvm::LogicalResult along(uint64_t axis, mlir::Value x);
-  /// The rule of reductions: `axes` keep size 1.
+  /// The rule of reductions: in the result, each of `axes` has size 1.
   llvm::LogicalResult reduction(mlir::Value x, llvm::ArrayRef<int64_t> axes,
                                 mlir::Type element);
-  /// The type rule of window operators (convolutions and pools) over x [N,
-  /// spatial..., C]: `kernel`, strides, dilations and each of `pads` have an
-  /// entry for each spatial axis. The spatial sizes of the result [N,
-  /// spatial..., channels] are stated; its channels are those of `x` unless
-  /// given.
+  /// The type rule of window operators (convolutions and pools) on x [N,
+  /// spatial..., C]. `kernel`, strides, dilations and each of `pads` have an
+  /// entry for each spatial axis. The result is [N, spatial..., channels]: its
+  /// spatial sizes are stated; its channels are those of `x` unless given.
   llvm::LogicalResult window(mlir::Value x, llvm::ArrayRef<Dim> kernel,
                              llvm::ArrayRef<int64_t> strides,
                              llvm::ArrayRef<int64_t> dilations,
@@ -138,7 +142,8 @@ private:
   std::optional<mlir::Location> loc;
   mlir::TypeRange statedTypes;
   llvm::SmallVector<mlir::Type, 4> types;
-  /// Why the verifier rejects the operator even if its types match, or empty.
+  /// Why the verifier rejects the operator even if its types match; empty if it
+  /// does not.
   std::string unmet;
 };
 
@@ -168,7 +173,8 @@ public:
   }
 };
 
-/// An operator whose `inferTypes` does not need stated results.
+/// Marks operators whose `inferTypes` derives all result types from operands
+/// and attributes.
 template <typename OpT>
 class InfersTypes : public mlir::OpTrait::TraitBase<OpT, InfersTypes> {};
 

@@ -12,7 +12,8 @@
 using namespace mlir;
 using namespace ingot::kernel;
 
-/// Checks one of the dialect's attributes on an argument or a result of `op`.
+/// Checks an attribute of the kernel dialect on an argument or a result of the
+/// function `op`.
 static LogicalResult verifyValueAttribute(Operation *op, Type type,
                                           NamedAttribute attr) {
   StringRef name = attr.getName();
@@ -44,8 +45,9 @@ static LogicalResult verifyValueAttribute(Operation *op, Type type,
     int64_t elements = 1;
     for (const Dim &size : sizes ? dimsOf(sizes) : Dims())
       elements *= size.most();
-    // A buffer may have more elements: the bound of a product of dynamic sizes
-    // can be tighter than the product of their bounds.
+    // A buffer may have more elements than the product of the maximum sizes:
+    // the maximum of a product of dynamic sizes can be less than the product of
+    // their maxima.
     return sizes && shaped && shaped.getNumElements() >= elements
                ? success()
                : refuse("must be the sizes of a buffer");

@@ -1,7 +1,8 @@
-// Verifiers of operations that run other programs.
+// Verifiers of operations that run other programs (kernel.if, kernel.loop).
 //
-// Like launches, these operations are checked in every state of the pipeline:
-// on tensors, and on buffers, where results of a program have become arguments.
+// Like launches, these operations are checked in both forms that they have in
+// the pipeline: on tensors, and on buffers, where the results of a program have
+// become arguments.
 
 #include "dialects/kernel/KernelDialect.h"
 
@@ -10,8 +11,8 @@
 using namespace mlir;
 using namespace ingot::kernel;
 
-/// Whether `a` and `b` are both tensors or both buffers, of the same shape and
-/// element type apart from signedness.
+/// Whether `a` and `b` are both tensors or both buffers, and have the same
+/// shape and element type; the signedness of the element types is ignored.
 static bool isSameData(Type a, Type b) {
   auto x = dyn_cast<ShapedType>(a), y = dyn_cast<ShapedType>(b);
   return x && y && x.getShape() == y.getShape() &&
@@ -44,8 +45,9 @@ static LogicalResult checkProgram(Operation *op, FlatSymbolRefAttr body,
   return success();
 }
 
-/// Returns the bytes that the frame of `op` must have: the largest arena of the
-/// programs that `op` runs.
+/// Returns the bytes that the frame of `op` must have. The frame is the part of
+/// the arena that the programs which `op` runs use as their arena, so it must
+/// be as large as the largest of these.
 static int64_t frameBytes(Operation *op, ArrayRef<FlatSymbolRefAttr> bodies,
                           SymbolTableCollection &symbols) {
   int64_t bytes = 0;
@@ -55,8 +57,8 @@ static int64_t frameBytes(Operation *op, ArrayRef<FlatSymbolRefAttr> bodies,
   return bytes;
 }
 
-/// Checks that the only output after the first `count` is a frame of at least
-/// `bytes` bytes, or that there is none if `bytes` is 0.
+/// Checks that one output follows the first `count` outputs: a frame of at
+/// least `bytes` bytes. If `bytes` is 0, checks that no output follows.
 static LogicalResult checkFrame(Operation *op, ValueRange outputs, size_t count,
                                 int64_t bytes) {
   bool holds = outputs.size() == count + (bytes > 0);
@@ -94,7 +96,7 @@ LogicalResult IfOp::verifySymbolUses(SymbolTableCollection &symbols) {
   return success();
 }
 
-/// Returns the type of the slice x[i] of a tensor or buffer; the slice of a
+/// Returns the type of the slice x[i] of a tensor or buffer. The slice of a
 /// tensor has no dynamic sizes.
 static Type partOf(Type whole) {
   auto shaped = cast<ShapedType>(whole);
@@ -145,8 +147,9 @@ LogicalResult LoopOp::verifySymbolUses(SymbolTableCollection &symbols) {
   return checkProgram(*this, getBodyAttr(), arguments, results, symbols);
 }
 
-/// Adds the effects of an operation on buffers. On tensors it has no effects,
-/// so that unused operations may be erased and equal ones merged.
+/// Adds the effects of an operation on buffers. An operation on tensors has no
+/// effects, so it may be erased if its results are unused, and merged with an
+/// equal operation.
 static void
 addEffects(Operation *op,
            SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>

@@ -1,9 +1,9 @@
-// Variants of kernel.dot: one operand may be a lane of a longer vector,
-// broadcast to all lanes (a lane is a group of K steps), or the sums may be in
-// any lane.
+// Variants of kernel.dot. In the first, one operand is a lane of a longer
+// vector, broadcast to all lanes; a lane is a group of K steps. In the second,
+// the target may add each product to any lane of the sums.
 //
-// Targets with a by-lane dot product need no broadcast of the group: one vector
-// load brings the groups of several steps.
+// Targets with a dot product by a lane need no broadcast of the group, and a
+// single vector load fetches the groups of several K steps.
 
 #ifndef INGOT_DIALECTS_KERNEL_DOTLANE_H
 #define INGOT_DIALECTS_KERNEL_DOTLANE_H
@@ -21,8 +21,8 @@ struct DotLane {
   int64_t lane;
 };
 
-/// Returns the vector lane that an operand broadcasts, if the operand is one
-/// group of K steps in all lanes; otherwise nothing.
+/// If `operand` is one group of K steps, broadcast to all lanes, returns the
+/// vector lane that contains the group; otherwise nullopt.
 std::optional<DotLane> dotLane(mlir::Value operand);
 
 /// Returns the name, in a target's table of intrinsics, of a dot product of
@@ -30,11 +30,10 @@ std::optional<DotLane> dotLane(mlir::Value operand);
 /// steps in lane `lane` of a longer vector.
 std::string dotByLane(llvm::StringRef a, llvm::StringRef b, int64_t lane);
 
-/// Marks a dot product of 8-bit integers of which only the sum over all result
-/// lanes is defined: the sum of the accumulator's lanes plus all products. A
-/// target may add a product to any lane, and may add pairs of products in 16
-/// bits, so the second operand must not contain -128. For code that sums all
-/// lanes in the end.
+/// Marks a dot product of 8-bit integers in code that finally sums all lanes of
+/// the result. Only that sum is defined: the sum of the accumulator's lanes
+/// plus all products. A target may add a product to any lane, and may add pairs
+/// of products in 16 bits, so the second operand must not contain -128.
 inline constexpr llvm::StringLiteral kAcrossLanesAttr = "kernel.across_lanes";
 
 /// Returns the name, in a target's table of intrinsics, of a dot product of

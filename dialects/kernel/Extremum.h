@@ -9,8 +9,9 @@
 
 namespace ingot::kernel {
 
-/// Whether a select of floats or signed integers is `a > b ? a : b` (true) or
-/// `a < b ? a : b` (false) for its operands a and b; nothing if it is neither.
+/// Returns true if a select of floats or signed integers is the maximum `a > b
+/// ? a : b` of its operands a and b, and false if it is the minimum `a < b ? a
+/// : b`. Returns nullopt if it is neither.
 std::optional<bool> isMaximum(mlir::arith::SelectOp select);
 
 } // namespace ingot::kernel

@@ -1,9 +1,9 @@
 // Verifies forks, whose branches run concurrently, and teams (worker groups).
 //
-// Launches with the same `fork` are consecutive. A branch sees what was written
-// before the fork and what it writes itself, but nothing that other branches
-// write. Launches with the same `team` are consecutive as well, and run one
-// after the other.
+// Launches with the same `fork` are consecutive. A launch reads only data that
+// was written before the fork or by its own branch, not data that other
+// branches write. Launches with the same `team` are consecutive as well, and
+// run in sequence.
 
 #include "dialects/kernel/HostOps.h"
 #include "dialects/kernel/KernelModule.h"
@@ -19,8 +19,8 @@ static bool isStep(Operation *op) {
              RequireEqualOp>(op);
 }
 
-/// Returns the launch of another branch that computes `value` or the buffer
-/// that `value` is a slice of; null if there is none.
+/// Returns the launch in another branch of the same fork that computes `value`,
+/// or the buffer of which `value` is a slice; null if there is none.
 static LaunchOp ofOtherBranch(Value value, LaunchOp launch) {
   Operation *op = value.getDefiningOp();
   if (!op)
@@ -38,8 +38,9 @@ static LaunchOp ofOtherBranch(Value value, LaunchOp launch) {
 
 namespace {
 
-/// Checks the order of forks or of teams (worker groups): the launches of each
-/// are consecutive, and the numbers of forks or teams increase.
+/// Checks the order of forks, or of teams (worker groups): the launches of each
+/// fork or team are consecutive, and its number is greater than those of the
+/// previous ones.
 class Order {
 public:
   explicit Order(StringRef kind) : kind(kind) {}
@@ -108,8 +109,9 @@ int64_t mostBranches(ProgramOp program) {
 
 namespace {
 
-/// The bytes of a buffer that a launch reads or writes: rows of `row` bytes,
-/// `stride` bytes apart; a single row if `stride` is 0.
+/// The bytes of a buffer that a launch reads or writes: rows of `row` bytes
+/// each, which begin `stride` bytes apart. If `stride` is 0, there is a single
+/// row.
 struct Access {
   mutable LaunchOp launch;
   bool isWrite;

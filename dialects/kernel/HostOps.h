@@ -1,5 +1,4 @@
-// Transfers between kernels of a device and kernels of the host: see
-// HostOps.td.
+// Operations that copy data between device and host; HostOps.td describes them.
 
 #ifndef INGOT_DIALECTS_KERNEL_HOSTOPS_H
 #define INGOT_DIALECTS_KERNEL_HOSTOPS_H
@@ -11,7 +10,8 @@
 
 namespace ingot::kernel {
 
-/// Whether a buffer is in VTCM or, for a GPU target, in host memory.
+/// Whether a buffer is in the second memory: VTCM or, for a GPU target, host
+/// memory.
 bool isInSecondMemory(mlir::Value buffer);
 
 } // namespace ingot::kernel

@@ -1,7 +1,9 @@
-// Transfers between kernels of a device and kernels of the host.
+// Operations that copy data between kernels on a device and kernels on the
+// host.
 //
-// A kernel without threads runs on the host. Its launch has `second_memory`: for a GPU target,
-// this means that all buffers of the launch are in host memory.
+// A kernel without threads runs on the host. Its launch has the attribute
+// `second_memory`, which for a GPU target means that all buffers of the launch
+// are in host memory.
 
 #ifndef INGOT_DIALECTS_KERNEL_HOSTOPS_TD
 #define INGOT_DIALECTS_KERNEL_HOSTOPS_TD

@@ -1,9 +1,10 @@
 // Verifiers of the kernel dialect.
 //
-// A launch is checked against its callee in every state of the pipeline: both
-// on tensors; the callee scheduled (memrefs) and the launch not yet planned; or
-// both on memrefs. The operands, followed by the results, must match the
-// callee's arguments (and results) in shape and element width; signedness is
+// A launch is checked against its callee in every stage of the pipeline. First,
+// both work on tensors; then the callee is scheduled and works on memrefs, but
+// the launch is not planned yet; finally, both work on memrefs. The operands of
+// the launch, followed by its results, must match the callee's arguments (and
+// results) in shape and element width. Signedness is not compared, since it is
 // lost when a kernel is lowered from the graph dialect.
 
 #include "dialects/kernel/KernelDialect.h"
@@ -255,7 +256,7 @@ LogicalResult ParallelOp::verify() {
       kernel && (kernel.getExtent() || kernel.getThreads()))
     return emitOpError("is in a kernel that threads share as a whole");
   // A buffer that is allocated on the stack outside of the parallel step is
-  // rejected: each thread would have a private copy.
+  // rejected, since each thread would have its own copy of it.
   auto usesLocal = [&](Operation *op) {
     return llvm::any_of(op->getOperands(), [&](Value operand) {
       auto local = operand.getDefiningOp<memref::AllocaOp>();
@@ -284,8 +285,8 @@ LogicalResult ReturnOp::verify() {
   return success();
 }
 
-/// Checks for static strides and a non-negative offset, the only layouts that
-/// generated C++ can index.
+/// Checks that the strides are static and the offset is not negative. Generated
+/// C++ can index no other layouts.
 static LogicalResult verifyLayout(Operation *op, MemRefType type) {
   // An identity layout is valid; empty buffers, which are never indexed, have
   // it too.
@@ -357,7 +358,7 @@ LogicalResult LaunchOp::verify() {
   ArrayRef<int64_t> pairs = getInplace().value_or(ArrayRef<int64_t>());
   if (pairs.size() % 2 != 0)
     return emitOpError("'inplace' must be pairs (result, operand)");
-  // After planning, results are trailing operands.
+  // After planning, the results are the last operands.
   int64_t results =
       getResults().empty() ? getOperands().size() : getResults().size();
   for (size_t i = 0; i < pairs.size(); i += 2)
@@ -383,9 +384,9 @@ LogicalResult LaunchOp::verify() {
   return success();
 }
 
-/// Whether shape and element type are equal, apart from signedness, and with
-/// integers of less than 8 bits taking a byte each. A declared buffer of
-/// dynamic shape accepts any shape.
+/// Whether two types have the same shape and element type. Signedness is
+/// ignored, and integers of 2 to 7 bits count as 8-bit integers. A declared
+/// buffer of dynamic shape accepts any shape.
 static bool sameData(Type launched, Type declared) {
   auto a = dyn_cast<ShapedType>(launched), b = dyn_cast<ShapedType>(declared);
   if (!a || !b)
@@ -450,8 +451,8 @@ LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
 void LaunchOp::getEffects(
     SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
         &effects) {
-  // On tensors a launch has no effects: unused launches may be erased, and
-  // equal launches merged.
+  // A launch on tensors has no effects, so it may be erased if its results are
+  // unused, and merged with an equal launch.
   for (OpOperand &operand : getOperation()->getOpOperands())
     if (isa<MemRefType>(operand.get().getType())) {
       effects.emplace_back(MemoryEffects::Read::get(), &operand);

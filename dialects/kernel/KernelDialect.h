@@ -1,5 +1,5 @@
 // The operations of a program after lowering: launches, arena buffers, views.
-// KernelOps.td describes each, and why no upstream operation serves.
+// KernelOps.td describes each operation, and why no upstream operation serves.
 
 #ifndef INGOT_DIALECTS_KERNEL_KERNELDIALECT_H
 #define INGOT_DIALECTS_KERNEL_KERNELDIALECT_H
@@ -27,22 +27,24 @@
 
 namespace ingot::kernel {
 
-/// Names of attributes of modules (see KernelDialect.td).
+/// Names of the attributes of modules (see KernelDialect.td).
 inline constexpr llvm::StringLiteral kStrictAttr = "kernel.strict";
 inline constexpr llvm::StringLiteral kTargetAttr = "kernel.target";
 inline constexpr llvm::StringLiteral kModelAttr = "kernel.model";
 inline constexpr llvm::StringLiteral kStateBytesAttr = "kernel.state_bytes";
-/// Names of attributes of loops. `kernel.names` exists only in printed IR
-/// (ValueNames.h).
+/// Names of the attributes of loops. `kernel.names` exists only in printed IR
+/// (see ValueNames.h).
 inline constexpr llvm::StringLiteral kNamesAttr = "kernel.names";
 inline constexpr llvm::StringLiteral kUnrolledAttr = "kernel.unrolled";
-/// Name of an attribute of loads: one thread loads adjacent elements, which the
-/// device can combine into one access.
+/// Name of an attribute of loads by one thread of adjacent elements: the device
+/// can combine these loads into one access.
 inline constexpr llvm::StringLiteral kSideBySideAttr = "kernel.side_by_side";
-/// Name of an attribute of functions that kernels call: a comment to print.
+/// Name of an attribute of functions that kernels call: a comment to print
+/// above the C++ function.
 inline constexpr llvm::StringLiteral kCommentAttr = "kernel.comment";
-/// Names of attributes of programs. `kernel.equal_sizes` lists pairs of sizes
-/// that must be equal at run time, flattened.
+/// Names of the attributes of programs. `kernel.equal_sizes` is a flat list of
+/// pairs of sizes: x0, y0, x1, y1, ... The two sizes of a pair must be equal at
+/// run time.
 inline constexpr llvm::StringLiteral kEqualSizesAttr = "kernel.equal_sizes";
 inline constexpr llvm::StringLiteral kMacsRecomputedAttr =
     "kernel.macs_recomputed";
@@ -50,7 +52,8 @@ inline constexpr llvm::StringLiteral kVtcmLeastAttr = "kernel.vtcm_least";
 /// Names of attributes of the arguments of kernels.
 inline constexpr llvm::StringLiteral kNameAttr = "kernel.name";
 inline constexpr llvm::StringLiteral kReadAttr = "kernel.read";
-/// On a buffer of signless integers: C++ programs access it as unsigned ones.
+/// States that C++ programs access a buffer of signless integers as unsigned
+/// integers.
 inline constexpr llvm::StringLiteral kUnsignedAttr = "kernel.unsigned";
 inline constexpr llvm::StringLiteral kAlignAttr = "kernel.align";
 inline constexpr llvm::StringLiteral kClearedAttr = "kernel.cleared";
@@ -73,13 +76,15 @@ inline constexpr llvm::StringLiteral kElementsPart = "elements";
 inline constexpr llvm::StringLiteral kShapesPart = "shapes";
 inline constexpr llvm::StringLiteral kPresentPart = "present";
 
-/// The trip count of the parallel loop of a kernel, if it has one.
+/// Returns the trip count of the parallel loop of a kernel; nullopt if it has
+/// no such loop.
 std::optional<Dim> extentOf(FuncOp kernel);
 void setExtent(FuncOp kernel, const Dim &extent);
 /// Returns the number of trailing arguments of a kernel that select a range of
-/// the parallel loop: 2 (begin and end), or 0.
+/// the parallel loop: 2 (begin and end), or 0 if there is no such loop.
 unsigned partArguments(FuncOp kernel);
-/// Whether threads share steps within the kernel (`kernel.parallel`).
+/// Whether threads share the iterations of loops inside the kernel
+/// (`kernel.parallel`).
 bool sharesSteps(FuncOp kernel);
 /// Whether a launch of the kernel has work for several threads.
 bool usesThreads(FuncOp kernel);
@@ -87,8 +92,8 @@ bool usesThreads(FuncOp kernel);
 /// Checks that the launches of a fork are consecutive, and that none reads a
 /// value that another branch computes.
 llvm::LogicalResult verifyForks(ProgramOp program);
-/// Checks that the launches of a worker group (`team`) are consecutive, with no
-/// other operation among them that does work or may stop the program.
+/// Checks that the launches of a worker group (`team`) are consecutive. Between
+/// them, no other operation may do work or stop the program.
 llvm::LogicalResult verifyTeams(ProgramOp program);
 
 /// Returns the bytes of one element in memory; types narrower than a byte, such

@@ -9,8 +9,8 @@
 
 namespace ingot::kernel {
 
-/// The entry point whose generated functions have the name of the output alone,
-/// without the name of the entry point.
+/// The name of the entry point for which the generated functions are named
+/// after the output alone, without the name of the entry point.
 inline constexpr llvm::StringLiteral kMainName = "main";
 
 /// Returns the entry points in the order of the module; each becomes a function
@@ -27,28 +27,29 @@ llvm::SmallVector<ProgramOp> programsInOrder(mlir::ModuleOp module);
 /// Returns `entry` and the programs that it runs, directly or indirectly, each
 /// after the programs that it runs.
 llvm::SmallVector<ProgramOp> programsInOrder(ProgramOp entry);
-/// Whether a program of a device does work on the host: it runs other programs,
-/// reads or checks data-dependent sizes, copies to or from the host, or
-/// launches a host kernel.
+/// Whether a program for a device does work on the host, that is, runs other
+/// programs, reads or checks data-dependent sizes, copies to or from the host,
+/// or launches a host kernel.
 bool decidesOnHost(ProgramOp program);
 
 /// Returns the buffer that a load or store accesses through views: an argument,
-/// an alloca, a global.
+/// an alloca or a global.
 mlir::Value bufferRoot(mlir::Value memref);
 
-/// Returns the bytes of a block's shared memory: its buffers one after another,
-/// each aligned.
+/// Returns the bytes of shared memory that a thread block needs: the sum of its
+/// buffers, each aligned.
 int64_t sharedBytes(FuncOp kernel);
 
 /// Returns the number of branches of a program's widest fork; 1 if it has none.
 int64_t mostBranches(ProgramOp program);
-/// Checks, on buffers, that no branch of a fork writes bytes that another one
-/// reads or writes.
+/// Checks, once launches work on buffers, that no branch of a fork writes bytes
+/// that another branch reads or writes.
 llvm::LogicalResult checkBranches(ProgramOp program,
                                   const mlir::SymbolTable &symbols);
 
-/// Calls `use` with consecutive parts of the bytes of the initial value of
-/// `global`; returns false if the value has no data (its resource is missing).
+/// Calls `use` with consecutive chunks of the bytes of the initial value of
+/// `global`. Returns false if the value has no data, since its resource is
+/// missing.
 bool forEachChunk(mlir::memref::GlobalOp global,
                   llvm::function_ref<void(llvm::ArrayRef<char>)> use);
 

@@ -8,8 +8,8 @@
 //         : (tensor, tensor) -> tensor         kernel.launch @conv(%x, %w, %a)
 //
 // The body of a kernel consists of upstream operations (scf, arith, vector,
-// memref), except for cursors, by which small cores read, vector and matrix
-// instructions, and operations of GPU threads.
+// memref). Exceptions are cursors, with which small cores read memory, vector
+// and matrix instructions, and operations of GPU threads.
 
 #ifndef INGOT_DIALECTS_KERNEL_KERNELOPS_TD
 #define INGOT_DIALECTS_KERNEL_KERNELOPS_TD
@@ -32,8 +32,8 @@ def Kernel_Cursor : TypeDef<Kernel_Dialect, "Cursor"> {
   let summary = "A pointer into a buffer that advances as it is read";
 }
 
-/// A buffer of static shape, or one-dimensional of any size, for a kernel that
-/// serves several shapes.
+/// A buffer of static shape. Or a one-dimensional buffer of any size, for a
+/// kernel that serves several shapes.
 def Kernel_Buffer : AnyTypeOf<[AnyStaticShapeMemRef,
                                MemRefRankOf<[AnyType], [1]>]>;
 
@@ -260,9 +260,10 @@ def Kernel_LaunchOp : Kernel_Op<"launch", [
 
 def Kernel_Value : AnyTypeOf<[AnyStaticShapeMemRef, AnyStaticShapeTensor]>;
 
-/// Runs other programs of the module, like `graph.if` and `graph.loop`. On buffers,
-/// `outputs` are the buffers of the results, auxiliary buffers, and the frame: the part
-/// of the caller's arena that serves as the arena of these programs.
+/// Runs other programs of the module, like `graph.if` and `graph.loop`. On
+/// buffers, `outputs` are the buffers of the results, auxiliary buffers, and
+/// the frame: the part of the caller's arena that the programs use as their
+/// arena.
 class Kernel_ControlOp<string mnemonic, list<Trait> traits = []> : Kernel_Op<mnemonic,
     !listconcat([DeclareOpInterfaceMethods<SymbolUserOpInterface>,
                  DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,

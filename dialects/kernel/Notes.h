@@ -1,4 +1,5 @@
-// Attributes of modules that only comments in generated text show.
+// Attributes of modules that are printed in comments of generated files and
+// have no other use.
 
 #ifndef INGOT_DIALECTS_KERNEL_NOTES_H
 #define INGOT_DIALECTS_KERNEL_NOTES_H
@@ -7,8 +8,8 @@
 
 namespace ingot::kernel {
 
-/// The command that compiles the model with the same options, without the names
-/// of the output and of its functions.
+/// The command that compiles the model with the same options. It contains no
+/// names of the output and of its functions.
 inline constexpr llvm::StringLiteral kCommandAttr = "kernel.command";
 
 } // namespace ingot::kernel

@@ -20,7 +20,8 @@ bool isPartOfByte(mlir::Type type);
 
 /// Returns the lanes of a vector; 1 for any other type.
 int64_t laneCount(mlir::Type type);
-/// Returns the element type of a vector or buffer; any other type itself.
+/// Returns the element type of a vector or buffer; `type` itself if it is
+/// neither.
 mlir::Type elementOf(mlir::Type type);
 /// Whether the type is a vector of at least two lanes; a vector of one lane is
 /// printed as a scalar.

@@ -1,5 +1,5 @@
-// Checks common to the verifiers of operations that only threads of a GPU
-// execute.
+// Checks that the verifiers of several operations share. The operations are
+// those that only GPU threads execute.
 
 #ifndef INGOT_DIALECTS_KERNEL_ONDEVICE_H
 #define INGOT_DIALECTS_KERNEL_ONDEVICE_H
@@ -10,10 +10,9 @@ namespace ingot::kernel {
 
 /// Whether a buffer is in shared memory.
 bool isShared(mlir::Value buffer);
-/// Whether there is one index for each axis of a buffer.
+/// Whether `indices` has one index for each axis of the buffer.
 bool fitsRank(mlir::Value buffer, mlir::ValueRange indices);
-/// Rejects an operation of GPU threads in a kernel that does not run on GPU
-/// threads.
+/// Fails unless the operation is in a kernel that runs on GPU threads.
 llvm::LogicalResult verifyOnDevice(mlir::Operation *op);
 
 } // namespace ingot::kernel

@@ -1,4 +1,4 @@
-// Comparisons of sizes, and choices among sizes that depend on run-time values.
+// Comparisons of sizes, and sizes that are chosen by a comparison at run time.
 #include "dialects/kernel/KernelDialect.h"
 #include "dialects/kernel/Sizes.h"
 #include "llvm/Support/MathExtras.h"
@@ -24,8 +24,8 @@ std::optional<bool> isLess(const Dim &x, const Dim &y) {
   return distance.most() <= 0 ? std::optional(false) : std::nullopt;
 }
 
-/// Returns the formula of a symbol that is computed from other sizes, such as
-/// "min(n, m)". It is also the name of the symbol.
+/// Returns the formula, such as "min(n, m)", of a symbol that is computed from
+/// other sizes. The formula is also the name of the symbol.
 static std::string textOf(SizeChoice choice, ArrayRef<Dim> operands) {
   auto text = [&](size_t i) { return sizeText(operands[i]); };
   auto compared = [&](const char *by) {
@@ -49,7 +49,8 @@ static std::string textOf(SizeChoice choice, ArrayRef<Dim> operands) {
   llvm_unreachable("a symbol that is given has no definition");
 }
 
-/// Creates a symbol for a choice that is made at run time.
+/// Returns the size that `choice` selects from `operands` at run time, as a new
+/// symbol.
 static Dim choiceOf(SizeChoice choice, ArrayRef<Dim> operands, int64_t least,
                     int64_t most) {
   if (least == most)
@@ -102,8 +103,8 @@ Dim ifEqual(const Dim &x, const Dim &y, const Dim &a, const Dim &b) {
     return b;
   if (auto known = isEqual(x, y))
     return *known ? a : b;
-  // If `x` is a choice between two constants and `y` a constant, `x == y` is
-  // replaced by the comparison that decides the choice.
+  // If `x` is a choice between two constants and `y` is a constant, the result
+  // of `x == y` follows from the comparison that decides `x`.
   SymbolAttr inner = x.symbols().size() == 1 ? x.symbols()[0] : SymbolAttr();
   if (inner && x == Dim(inner) && y.known() &&
       (inner.getChoice() == SizeChoice::IfLess ||
@@ -119,7 +120,7 @@ Dim ifEqual(const Dim &x, const Dim &y, const Dim &a, const Dim &b) {
 }
 
 Dim floorDiv(const Dim &x, const Dim &y) {
-  // A division by less than 1 never happens at run time.
+  // The divisor is positive at run time, so a smaller constant is treated as 1.
   if (auto number = y.known())
     return x.floorDiv(std::max<int64_t>(*number, 1));
   if (auto quotient = x.dividedBy(y))

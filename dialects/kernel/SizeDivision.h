@@ -8,9 +8,9 @@
 
 namespace ingot::kernel {
 
-/// Returns how many times its divisor has to be added to the dividend of
-/// `division` (a floordiv or mod) so that the dividend is never negative;
-/// mostly 0.
+/// Returns how many times the divisor has to be added to the dividend of
+/// `division` (a floordiv or mod), so that the dividend is never negative. The
+/// result is 0 for most divisions.
 int64_t divisorsToAdd(mlir::AffineBinaryOpExpr division,
                       llvm::ArrayRef<SymbolAttr> symbols);
 

@@ -59,14 +59,15 @@ struct Interval {
   int64_t least, most;
 };
 
-/// The variables of linear functions: the symbols of an expression, and its
-/// nonlinear subexpressions, each with its bounds.
+/// The variables of linear functions, with their bounds: the symbols of an
+/// expression, then its nonlinear subexpressions.
 class Variables {
 public:
   Variables(AffineExpr value, ArrayRef<SymbolAttr> symbols) {
     for (SymbolAttr symbol : symbols)
       bounds.push_back({symbol.getLeast(), symbol.getMost()});
-    // Operands are visited before their users, so their bounds are known first.
+    // The walk visits operands before their users, so the bounds of operands
+    // are known first.
     value.walk([&](AffineExpr part) {
       if (!isLinear(part) && places.try_emplace(part, bounds.size()).second)
         bounds.push_back({INT64_MIN, INT64_MAX});
@@ -74,7 +75,8 @@ public:
   }
   size_t count() const { return bounds.size(); }
   Interval boundsOf(size_t place) const { return bounds[place]; }
-  /// Returns the index of a nonlinear subexpression and records its range.
+  /// Returns the index of the variable for a nonlinear subexpression, and
+  /// records its range; nullopt for a linear one.
   std::optional<unsigned> find(AffineExpr part, Interval range) {
     auto it = places.find(part);
     if (it == places.end())
@@ -96,9 +98,9 @@ private:
   SmallVector<Interval> bounds;
 };
 
-/// Lower and upper bound of an expression as linear functions of variables; the
-/// lower bound of a floordiv is less than 1 below the exact quotient. Proves
-/// that s0 - s0 floordiv 2 is not negative, which interval arithmetic does not.
+/// Lower and upper bound of an expression, as linear functions of variables.
+/// The lower bound of x floordiv c is (x - (c - 1)) / c. Such bounds prove that
+/// s0 - s0 floordiv 2 is not negative; interval arithmetic does not.
 struct LinearBounds {
   Linear least, most;
 
@@ -111,8 +113,9 @@ struct LinearBounds {
     bounds.least.factors[position] = bounds.most.factors[position] = 1;
     return bounds;
   }
-  /// Bounds of an operation on operands with the bounds x and y; `by` is the
-  /// constant that y is, or 0.
+  /// Returns the bounds of an operation on operands with the bounds x and y.
+  /// `by` is the value of the second operand if that is a constant; otherwise
+  /// 0.
   static std::optional<LinearBounds> of(AffineExprKind kind,
                                         std::optional<LinearBounds> x,
                                         const std::optional<LinearBounds> &y,
@@ -157,14 +160,14 @@ struct LinearBounds {
   }
 };
 
-/// Bounds of an expression: as an interval, and as linear functions of
+/// The bounds of an expression, as an interval and as linear functions of
 /// variables.
 struct Bounds {
   Interval range;
   std::optional<LinearBounds> linear;
 
-  /// Computes the bounds of `value` from those of its subexpressions, each
-  /// visited once.
+  /// Computes the bounds of `value` from the bounds of its subexpressions,
+  /// visiting each subexpression once.
   static Bounds of(AffineExpr value, Variables &variables);
 };
 } // namespace

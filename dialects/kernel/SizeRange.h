@@ -1,4 +1,4 @@
-// The range of a size expression.
+// Computes the range of a size expression.
 
 #ifndef INGOT_DIALECTS_KERNEL_SIZERANGE_H
 #define INGOT_DIALECTS_KERNEL_SIZERANGE_H
@@ -7,8 +7,8 @@
 
 namespace ingot::kernel {
 
-/// Adds or multiplies, saturating at the limits of int64_t; saturated results
-/// are still valid bounds.
+/// Add or multiply, saturating at the limits of int64_t. A saturated result is
+/// still a valid bound.
 int64_t saturatingAdd(int64_t x, int64_t y);
 int64_t saturatingMul(int64_t x, int64_t y);
 
@@ -16,8 +16,8 @@ struct SizeRange {
   int64_t least, most;
 };
 
-/// Returns bounds of `value`, computed from the bounds of its symbols: exact if
-/// each symbol occurs once.
+/// Returns bounds of `value`, computed from the bounds of its symbols. The
+/// bounds are exact if each symbol occurs only once.
 SizeRange rangeOf(mlir::AffineExpr value, llvm::ArrayRef<SymbolAttr> symbols);
 
 } // namespace ingot::kernel

@@ -26,8 +26,9 @@ void KernelDialect::addSizes() {
 
 namespace ingot::kernel {
 
-/// The order of symbols: by name, then by choice, since the name of a given
-/// symbol may equal the text of another one's definition.
+/// The order of symbols: by name, then by choice. A name alone may be
+/// ambiguous, since the caller's name for a symbol may equal the formula that
+/// is the name of another symbol.
 static bool byName(SymbolAttr a, SymbolAttr b) {
   return std::pair(a.getName(), a.getChoice()) <
          std::pair(b.getName(), b.getChoice());
@@ -40,8 +41,8 @@ static bool byName(SymbolAttr a, SymbolAttr b) {
 Dim::Dim(SymbolAttr symbol)
     : Dim(getAffineSymbolExpr(0, symbol.getContext()), {symbol}) {}
 
-/// Flattens a sum or product (`kind`): returns its constant, and appends the
-/// other terms.
+/// Flattens nested sums or products (`kind`): returns their constant term, and
+/// appends the other terms to `to`.
 static int64_t partsOf(AffineExpr value, AffineExprKind kind,
                        SmallVectorImpl<AffineExpr> &to) {
   if (auto number = dyn_cast<AffineConstantExpr>(value))
@@ -67,9 +68,9 @@ static std::string textOf(AffineExpr value) {
   return text;
 }
 
-/// Sorts the operands of sums and products, so that equal expressions are the
-/// same attribute: products of symbols are not affine, and MLIR does not
-/// canonicalize them.
+/// Sorts the operands of sums and products, so that equal expressions become
+/// the same attribute. MLIR does not canonicalize products of symbols, which
+/// are not affine.
 static AffineExpr inOrder(AffineExpr value) {
   auto whole = dyn_cast<AffineBinaryOpExpr>(value);
   if (!whole)
@@ -83,8 +84,9 @@ static AffineExpr inOrder(AffineExpr value) {
   int64_t number = partsOf(value, kind, parts);
   for (AffineExpr part : parts) {
     part = inOrder(part);
-    // Factors the greatest common divisor out of a sum: whether MLIR
-    // distributes a constant over a sum depends on the order of operations.
+    // Factors the greatest common divisor out of a sum. MLIR sometimes
+    // multiplies a sum by distributing the constant and sometimes not,
+    // depending on the order of operations.
     int64_t common = part.getLargestKnownDivisor();
     if (kind == AffineExprKind::Mul && part.getKind() == AffineExprKind::Add &&
         common > 1) {
@@ -102,7 +104,7 @@ static AffineExpr inOrder(AffineExpr value) {
       kind, result, getAffineConstantExpr(number, value.getContext()));
 }
 
-/// Drops the symbols that the expression does not contain.
+/// Drops the symbols that do not occur in the expression.
 Dim::Dim(AffineExpr expression, ArrayRef<SymbolAttr> symbols) {
   value = simplifyAffineExpr(expression, 0, symbols.size());
   SmallVector<AffineExpr> numbers(symbols.size(), value);
@@ -168,7 +170,8 @@ Dim Dim::floorDiv(int64_t divisor) const {
                : Dim(llvm::divideFloorSigned(range.most, divisor));
 }
 
-/// Flattens a product: returns its constant, and appends the other factors.
+/// Flattens a product: returns its constant factor, and appends the other
+/// factors to `to`.
 static int64_t factorsOf(AffineExpr product, SmallVectorImpl<AffineExpr> &to) {
   if (auto number = dyn_cast<AffineConstantExpr>(product))
     return number.getValue();
@@ -190,8 +193,8 @@ std::optional<Dim> Dim::dividedBy(const Dim &divisor) const {
   if (auto number = divisor.known())
     return this->divisor() % *number == 0 ? std::optional(floorDiv(*number))
                                           : std::nullopt;
-  // The factors of the divisor are removed from those of the dividend; each of
-  // them must be among the latter.
+  // Each factor of the divisor must also be a factor of the dividend, from
+  // which it is removed.
   SmallVector<AffineExpr> factors, others;
   if (!value || !llvm::all_of(divisor.used, [&](SymbolAttr symbol) {
         return llvm::is_contained(used, symbol);
@@ -324,8 +327,8 @@ Dim Dim::withSymbol(size_t i, const Dim &size) const {
   return Dim(value.replaceSymbols(replacements), symbols);
 }
 
-/// Returns the coefficient of symbol `position` in a sum in which exactly one
-/// term contains it; 0 otherwise.
+/// Returns the coefficient of symbol `position` if exactly one term of the sum
+/// `value` contains the symbol; otherwise 0.
 static int64_t factorOf(AffineExpr value, unsigned position) {
   auto parts = dyn_cast<AffineBinaryOpExpr>(value);
   bool isSum = parts && value.getKind() == AffineExprKind::Add;
@@ -350,7 +353,7 @@ void Dim::narrowByChoices() {
   auto isChoice = [](SymbolAttr symbol) {
     return !symbol.isGiven() && symbol.getChoice() != SizeChoice::Quotient;
   };
-  // Each choice among the symbols doubles the work.
+  // Each choice among the symbols doubles the number of evaluations.
   constexpr int64_t mostChoices = 4;
   int64_t choices = llvm::count_if(used, isChoice);
   bool isAlone = isa<AffineSymbolExpr>(value);
@@ -363,7 +366,9 @@ void Dim::narrowByChoices() {
   Range x = withSymbol(i, operands[isOrder ? 0 : 2]).range,
         y = withSymbol(i, operands[isOrder ? 1 : 3]).range;
   Range either{std::min(x.least, y.least), std::max(x.most, y.most)};
-  // max(x, y) times a positive number is the maximum of the products.
+  // max(x, y) * factor is the maximum of the two products if the factor is
+  // positive, the minimum if it is negative. The same holds for min(x, y), with
+  // the roles exchanged.
   if (int64_t factor = isOrder ? factorOf(value, i) : 0; factor != 0) {
     if ((choice == SizeChoice::Larger) == (factor > 0))
       either.least = std::max(x.least, y.least);
@@ -380,7 +385,7 @@ std::string sizeText(const Dim &size) {
   std::string expression, text;
   llvm::raw_string_ostream os(expression);
   size.expression().print(os);
-  // Replaces the symbols s0, s1, ... by their names.
+  // Replaces the symbols s0, s1, ... in the text by their names.
   for (StringRef rest = expression; !rest.empty();) {
     size_t number = 0;
     if (rest.consume_front("s") && !rest.consumeInteger(10, number)) {
@@ -397,7 +402,7 @@ std::string sizeText(const Dim &size) {
 // Sizes of tensors
 //===----------------------------------------------------------------------===//
 
-/// A friend of `Dim`: creates a Dim from any expression.
+/// Helper that is a friend of `Dim`: creates a Dim from any expression.
 class Sizes {
 public:
   static Dim at(SizesAttr sizes, size_t i) {
@@ -406,7 +411,8 @@ public:
   static Dim of(AffineExpr expression, ArrayRef<SymbolAttr> symbols) {
     return Dim(expression, symbols);
   }
-  /// Renumbers the expressions over the union of their symbols.
+  /// Returns the attribute for `sizes`: the symbols of all sizes are merged
+  /// into one list, to which the expressions refer.
   static SizesAttr attr(ArrayRef<Dim> sizes, MLIRContext *context) {
     SmallVector<SymbolAttr> symbols;
     Dim all = 0;
@@ -524,7 +530,8 @@ LogicalResult SizesAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   return success();
 }
 
-/// Checks that the static shape of the tensor consists of the maximum sizes.
+/// Checks that the static shape of the tensor type consists of the maximum
+/// sizes.
 LogicalResult
 SizesAttr::verifyEncoding(ArrayRef<int64_t> shape, Type,
                           function_ref<InFlightDiagnostic()> emitError) const {

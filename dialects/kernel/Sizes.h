@@ -2,11 +2,11 @@
 //
 // A `Dim` is the size of one axis: a constant, or an expression of symbols,
 // which have bounds. Shape rules compute with it, and the computed sizes are
-// part of the tensors' types.
+// stored in the types of tensors.
 //
-// A query about sizes has three answers: yes, no, and unknown (`isEqual`,
-// `isLess`, `Dim::is`). Unknown must not be taken for no: code that is wrong
-// for a size of 1 asks whether the size is certainly not 1.
+// A comparison of sizes has three results: yes, no, and unknown (`isEqual`,
+// `isLess`, `Dim::is`). Unknown must not be treated like no: code that is wrong
+// for a size of 1 has to check that the size is certainly not 1.
 
 #ifndef INGOT_DIALECTS_KERNEL_SIZES_H
 #define INGOT_DIALECTS_KERNEL_SIZES_H
@@ -19,8 +19,9 @@
 
 namespace ingot::kernel {
 
-/// The definition of a symbol by its operands x, y (and a, b): min(x, y),
-/// max(x, y), x < y ? a : b, x == y ? a : b, x / y rounded down.
+/// How a symbol is computed from its operands x, y (and a, b). In order: not at
+/// all (it is given at run time); min(x, y); max(x, y); x < y ? a : b; x == y ?
+/// a : b; x / y rounded down.
 enum class SizeChoice { None, Smaller, Larger, IfLess, IfEqual, Quotient };
 
 } // namespace ingot::kernel
@@ -42,22 +43,24 @@ public:
   /// Lower and upper bound of the size.
   int64_t least() const { return range.least; }
   int64_t most() const { return range.most; }
-  /// The symbols s0, s1, ... of `expression`, which is null for a constant.
+  /// The symbols that `expression` refers to as s0, s1, ...; `expression` is
+  /// null for a constant size.
   llvm::ArrayRef<SymbolAttr> symbols() const { return used; }
   mlir::AffineExpr expression() const { return value; }
 
-  /// Returns the symbols of the expression that are given at run time,
-  /// including those that define other symbols.
+  /// Returns the symbols given at run time on which the size depends, including
+  /// those from which other symbols are computed.
   llvm::SmallVector<SymbolAttr> given() const;
 
-  /// Whether both are the same expression, and so equal for all values of the symbols.
-  /// False does not imply that the sizes differ (there is no operator!=): see isEqual.
+  /// Whether both are the same expression, so that the sizes are equal for all
+  /// values of the symbols. If this is false, the sizes may still be equal (so
+  /// there is no operator!=): see isEqual.
   friend bool operator==(const Dim &x, const Dim &y) {
     return x.value == y.value && x.used == y.used &&
            (x.value || x.range.most == y.range.most);
   }
-  /// Whether the size equals the number; nothing if that depends on the
-  /// symbols.
+  /// Whether the size equals the number; nullopt if that depends on the values
+  /// of the symbols.
   std::optional<bool> is(int64_t number) const;
   /// Whether the size may equal the number.
   bool mayBe(int64_t number) const { return is(number).value_or(true); }
@@ -68,11 +71,11 @@ public:
   Dim &operator*=(const Dim &y) { return *this = *this * y; }
   /// Divides by a positive number, rounding down.
   Dim floorDiv(int64_t divisor) const;
-  /// Returns the exact quotient by `divisor`; empty if the size is not known to
-  /// be a multiple.
+  /// Returns the exact quotient by `divisor`; nullopt if the size is not known
+  /// to be a multiple.
   std::optional<Dim> dividedBy(const Dim &divisor) const;
-  /// Returns the largest constant known to divide the size; 0 if the size is 0,
-  /// which every number divides.
+  /// Returns the largest constant that is known to divide the size; 0 if the
+  /// size is 0.
   int64_t divisor() const;
 
   /// Returns this size with sizeOf(symbol) in place of each symbol.
@@ -91,9 +94,10 @@ private:
   static Range rangeOf(mlir::AffineExpr value,
                        llvm::ArrayRef<SymbolAttr> symbols);
   static Dim combine(const Dim &x, const Dim &y, mlir::AffineExprKind kind);
-  /// Substitutes a size for symbol `i`.
+  /// Returns this size with `size` in place of symbol `i`.
   Dim withSymbol(size_t i, const Dim &size) const;
-  /// Narrows the range using the operands of the first symbol that is a choice.
+  /// Narrows `range`: tries both operands in place of the first symbol that is
+  /// a choice between two.
   void narrowByChoices();
 
   mlir::AffineExpr value;
@@ -103,8 +107,8 @@ private:
 
 using Dims = llvm::SmallVector<Dim>;
 
-/// Whether x equals y, or x is less than y; nothing if the answer depends on
-/// the symbols.
+/// Whether x equals y, and whether x is less than y; nullopt if that depends on
+/// the values of the symbols.
 std::optional<bool> isEqual(const Dim &x, const Dim &y);
 std::optional<bool> isLess(const Dim &x, const Dim &y);
 /// Whether two sizes are not known to be equal.
@@ -114,36 +118,37 @@ inline bool surelyDiffer(const Dim &x, const Dim &y) {
   return isEqual(x, y) == false;
 }
 
-/// The minimum and the maximum of two sizes.
+/// Return the minimum and the maximum of two sizes.
 Dim smallerOf(const Dim &x, const Dim &y);
 Dim largerOf(const Dim &x, const Dim &y);
-/// `a` if x < y (x == y), otherwise `b`.
+/// Return `a` if x < y (or x == y), otherwise `b`.
 Dim ifLess(const Dim &x, const Dim &y, const Dim &a, const Dim &b);
 Dim ifEqual(const Dim &x, const Dim &y, const Dim &a, const Dim &b);
-/// x / y rounded down; y must be positive at run time.
+/// Returns x / y rounded down; y must be positive at run time.
 Dim floorDiv(const Dim &x, const Dim &y);
-/// The size that `choice` selects from `operands`.
+/// Returns the size that `choice` selects from `operands`.
 Dim chosen(SizeChoice choice, llvm::ArrayRef<Dim> operands);
 
-/// Prints a size with the names of its symbols: "batch * 4 + 1", "28".
+/// Returns a size as text, with the names of its symbols: "batch * 4 + 1",
+/// "28".
 std::string sizeText(const Dim &size);
 
 /// Returns the sizes of a tensor of this type, constant or dynamic.
 Dims dimsOf(mlir::RankedTensorType type);
-/// Whether a tensor of these sizes is contiguous in memory that is laid out for
-/// the maximum sizes: of the axes whose size is not 1, only the first may be
-/// dynamic.
+/// Whether a tensor of these sizes is contiguous, although memory is laid out
+/// for the maximum sizes. This is the case if among the axes whose size is not
+/// 1, only the first may be dynamic.
 bool isCompact(llvm::ArrayRef<Dim> sizes);
 /// Returns the type of a tensor of these sizes.
 mlir::RankedTensorType tensorOf(llvm::ArrayRef<Dim> sizes, mlir::Type element);
 /// Returns these sizes as one attribute.
 SizesAttr sizesAttr(llvm::ArrayRef<Dim> sizes, mlir::MLIRContext *context);
 Dims dimsOf(SizesAttr sizes);
-/// Rejects `op` unless `sizes` has one size for each of the `integers` integers
-/// that `op` reads.
+/// Rejects `op` unless it reads `integers` integers and `sizes` has one size
+/// for each of them.
 llvm::LogicalResult verifyReadSizes(mlir::Operation *op, int64_t integers,
                                     SizesAttr sizes);
-/// Rejects an odd number of sizes.
+/// Rejects `op` if `pairs` has an odd number of sizes.
 llvm::LogicalResult verifyPairs(mlir::Operation *op, SizesAttr pairs);
 inline bool hasDynamicSizes(mlir::Type type) {
   return static_cast<bool>(SizesAttr::of(type));

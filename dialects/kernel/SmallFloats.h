@@ -7,8 +7,8 @@
 
 namespace ingot {
 
-/// Whether the type is an 8-bit float that matrix units multiply: f8E4M3FN or
-/// f8E5M2. All values of both are exact in f16.
+/// Whether the type is one of the 8-bit floats that matrix units multiply:
+/// f8E4M3FN or f8E5M2. f16 represents all values of both types exactly.
 inline bool isFloat8(mlir::Type type) {
   return mlir::isa<mlir::Float8E4M3FNType, mlir::Float8E5M2Type>(type);
 }

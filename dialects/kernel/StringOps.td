@@ -1,8 +1,9 @@
 // Strings within kernels.
 //
-// A string is a pointer to zero-terminated characters, as in C: moving a string moves
-// the pointer, and the characters belong to the caller, to a constant or to a buffer of
-// the arena. Upstream's `llvm.ptr` would require the LLVM dialect.
+// A string is a pointer to zero-terminated characters, as in C. Moving a string
+// moves only the pointer; the characters are owned by the caller, by a constant
+// or by a buffer of the arena. Upstream's `llvm.ptr` would require the LLVM
+// dialect.
 
 #ifndef INGOT_DIALECTS_KERNEL_STRINGOPS_TD
 #define INGOT_DIALECTS_KERNEL_STRINGOPS_TD

@@ -1,9 +1,10 @@
 // Matrix tile registers of a CPU, and matrix multiplications of them.
 //
-// A thread has a few tiles, identified by number: no SSA value represents one, since C++
-// compilers do not allocate them (intrinsics take the number as a constant).
-// Two-dimensional vectors, on which upstream's tile operations work, would have to be
-// allocated to tiles first.
+// A thread has a few tile registers, identified by number. No SSA value
+// represents one, since C++ compilers do not allocate tile registers:
+// intrinsics take the number as a constant. Upstream's tile operations work on
+// two-dimensional vectors, which would have to be allocated to tile registers
+// first.
 
 #ifndef INGOT_DIALECTS_KERNEL_TILEREGISTEROPS_TD
 #define INGOT_DIALECTS_KERNEL_TILEREGISTEROPS_TD
@@ -41,7 +42,7 @@ def Kernel_ClearTileOp : Kernel_Op<"clear_tile", [MemoryEffects<[MemRead, MemWri
 }
 
 /// Moves a tile between a tile register and the buffer. The register is not an
-/// operand, so the operation has the effects of reading and writing memory.
+/// operand, so the operation is declared to read and write memory.
 class Kernel_MoveTileOp<string mnemonic, list<MemoryEffect> ofBuffer>
     : Kernel_Op<mnemonic, [MemoryEffects<[MemRead, MemWrite]>]> {
   let arguments = (ins
@@ -81,7 +82,7 @@ def Kernel_MultiplyTilesOp : Kernel_Op<"multiply_tiles", [MemoryEffects<[MemRead
   let assemblyFormat = "$sums `plus` $a `times` $b `of` $left `,` $right attr-dict";
   let hasVerifier = 1;
   let extraClassDeclaration = [{
-    /// The name in a target's table of intrinsics:
+    /// The name of the operation in a target's table of intrinsics, such as
     /// "kernel.multiply_tiles[ui8,si8]".
     std::string getIntrinsicName();
   }];

@@ -31,9 +31,9 @@ LogicalResult ReleaseTilesOp::verify() {
                   : emitOpError("is in a function that gives tiles no shapes");
 }
 
-/// Returns the operation that configures the tiles' shapes at `op`: the last
-/// one before `op` or before an enclosing loop. Null if there is none, or if a
-/// loop or branch in between may have changed the shapes.
+/// Returns the last operation that configures the shapes of the tiles before
+/// `op`, or before a loop that encloses `op`. Null if there is none, or if a
+/// loop or branch after it may change the shapes.
 static ShapeTilesOp shapesAt(Operation *op) {
   for (; op && !isa<FunctionOpInterface>(op); op = op->getParentOp())
     for (Operation *before = op->getPrevNode(); before;
@@ -51,8 +51,8 @@ static ShapeTilesOp shapesAt(Operation *op) {
   return {};
 }
 
-/// Checks that the shapes of tiles are known at `op`, and that each of `tiles`
-/// has one.
+/// Checks that the shapes of tiles are known at `op`, and that each tile in
+/// `tiles` has a shape.
 static LogicalResult verifyTiles(Operation *op, ArrayRef<int64_t> tiles) {
   ShapeTilesOp shapes = shapesAt(op);
   if (!shapes)

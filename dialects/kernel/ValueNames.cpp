@@ -47,9 +47,9 @@ void renameValue(Value value, const Twine &name) {
     op->setLoc(named(op->getLoc(), name));
 }
 
-/// Calls `visit` with each operation other than a function whose regions have
-/// arguments, and with these arguments: their locations are not part of printed
-/// IR.
+/// Calls `visit` with each operation (other than a function) whose regions have
+/// arguments, and with these arguments. Printed IR does not contain the
+/// locations of such arguments.
 static void
 forLoops(Operation *root,
          llvm::function_ref<void(Operation *, ArrayRef<BlockArgument>)> visit) {

@@ -7,8 +7,9 @@
 //
 //   %3 = arith.addi %top, %kernel_row : index loc(fused<"input_row">["conv1"])
 //
-// The first name of a value stays: a sum of `row` and 0 is `row`. Constants get
-// no names: equal ones are merged and printed as numbers.
+// A value keeps its first name: the sum of `row` and 0 is named `row`.
+// Constants get no names, since equal constants are merged and printed as
+// numbers.
 
 #ifndef INGOT_DIALECTS_KERNEL_VALUENAMES_H
 #define INGOT_DIALECTS_KERNEL_VALUENAMES_H
@@ -36,13 +37,14 @@ mlir::Value nameValue(mlir::Value value, const llvm::Twine &name);
 /// Gives a value this name, replacing any other, unless it is a constant.
 void renameValue(mlir::Value value, const llvm::Twine &name);
 
-/// Writes the names of loop arguments below `root` into attributes, and reads
-/// them back: in printed IR, loop arguments have no locations.
+/// spellArgumentNames writes the names of all loop arguments below `root` into
+/// attributes, and readArgumentNames reads them back. Printed IR does not
+/// contain the locations of loop arguments.
 void spellArgumentNames(mlir::Operation *root);
 void readArgumentNames(mlir::Operation *root);
 
-/// Keeps names when an operation is replaced by an equal one: the remaining
-/// operation takes over the name if it has none.
+/// Keeps the name of an operation that is replaced by an equal one: the
+/// remaining operation gets the name, unless it has one.
 struct KeepNames : mlir::RewriterBase::Listener {
   void notifyOperationReplaced(mlir::Operation *op,
                                mlir::ValueRange replacement) override;

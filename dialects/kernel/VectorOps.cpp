@@ -56,7 +56,7 @@ LogicalResult DotOp::verify() {
   return success();
 }
 
-/// Checks an operation that works on blocks of 128 bits of its operands.
+/// Checks an operation that processes its operands in blocks of 128 bits.
 template <typename Op> static LogicalResult verifyBlocks(Op op) {
   auto type = cast<VectorType>(op.getX().getType());
   if (type.getNumElements() * type.getElementTypeBitWidth() % 128 != 0)
@@ -64,7 +64,7 @@ template <typename Op> static LogicalResult verifyBlocks(Op op) {
   return success();
 }
 
-/// Checks narrow_signed and narrow_unsigned.
+/// Checks kernel.narrow_signed and kernel.narrow_unsigned.
 template <typename Op> static LogicalResult verifyNarrowing(Op op) {
   auto from = cast<VectorType>(op.getX().getType());
   unsigned bits = from.getElementTypeBitWidth();

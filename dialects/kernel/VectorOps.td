@@ -1,6 +1,6 @@
-// Vector operations that are single instructions on some targets: those whose
-// table has an entry for the operation. For other targets, passes/legalize
-// expands the operation to `arith` and `vector`.
+// Vector operations that are single instructions on some targets. For such a
+// target, the table of intrinsics has an entry for the operation. For other
+// targets, passes/legalize expands the operation to `arith` and `vector`.
 
 #ifndef INGOT_DIALECTS_KERNEL_VECTOROPS_TD
 #define INGOT_DIALECTS_KERNEL_VECTOROPS_TD
@@ -55,16 +55,16 @@ def Kernel_DotOp : Kernel_Op<"dot", [
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
-    /// The lanes of the accumulator, and the number of adjacent products that
-    /// are added to each lane.
+    /// Return the number of lanes of the accumulator, and the number of
+    /// adjacent products that are added to each lane.
     int64_t getLanes();
     int64_t getGroup();
-    /// The operands' element types with signedness, as in a target's table of
-    /// intrinsics: "ui8".
+    /// Return the operands' element types with signedness, as in a target's
+    /// table of intrinsics: "ui8".
     std::string getTypeOfA();
     std::string getTypeOfB();
-    /// Returns the 32-bit integer that an operand has in all lanes; null if the
-    /// operand is not such a vector.
+    /// If `operand` has the same 32-bit integer in all lanes, returns that
+    /// integer; otherwise null.
     static ::mlir::Value wordInAllLanes(::mlir::Value operand);
   }];
 }

@@ -32,8 +32,8 @@ LogicalResult ingot::kernel::verifyOnDevice(Operation *op) {
   return success();
 }
 
-/// Rejects accesses to memory that is not shared memory, or with a wrong number
-/// of indices.
+/// Rejects an access unless `buffer` is in shared memory and there is one index
+/// for each of its axes.
 static LogicalResult verifyShared(Operation *op, StringRef access, Value buffer,
                                   ValueRange indices) {
   if (!isShared(buffer))

@@ -1,11 +1,10 @@
 // Operations that the threads of a warp or of a block execute together.
 //
-// Upstream's `nvgpu` has such operations on two-dimensional vectors, `nvvm` on
-// pointers and structures of the LLVM dialect. Neither maps to C++, where a
-// thread holds its fragment of a matrix in ordinary variables, one per
-// register: here fragments are such values from the start. Each operation is
-// printed as a call of a function that the prologue of the generated file
-// defines.
+// Upstream's `nvgpu` has such operations on two-dimensional vectors, and `nvvm`
+// on pointers and structures of the LLVM dialect. Neither maps to C++, where a
+// thread holds its fragment of a matrix in ordinary variables, one for each
+// register. The operations below work on such values. Each operation is printed
+// as a call of a function that the prologue of the generated file defines.
 
 #ifndef INGOT_DIALECTS_KERNEL_WARPOPS_TD
 #define INGOT_DIALECTS_KERNEL_WARPOPS_TD
@@ -29,7 +28,7 @@ def Kernel_LoadMatricesOp : Kernel_Op<"load_matrices"> {
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
-    /// The name in a target's table of intrinsics, such as
+    /// The name of the operation in a target's table of intrinsics, such as
     /// "kernel.load_matrices[4,transposed]".
     std::string getIntrinsicName();
   }];
@@ -61,11 +60,11 @@ def Kernel_WarpProductOp : Kernel_Op<"warp_product", [Pure, AttrSizedOperandSegm
     build($_builder, $_state, ::mlir::TypeRange(sums), a, b, sums, left, right);
   }]>];
   let extraClassDeclaration = [{
-    /// The name in a target's table of intrinsics:
+    /// The name of the operation in a target's table of intrinsics, such as
     /// "kernel.warp_product[f16,f16]".
     std::string getIntrinsicName();
-    /// Returns the result that accumulates onto `sum`; null for another
-    /// operand.
+    /// Returns the result that is accumulated onto the operand `sum`; null if
+    /// `sum` is not an accumulator.
     ::mlir::Value resultOf(::mlir::OpOperand &sum);
   }];
 }
@@ -83,7 +82,8 @@ def Kernel_RoundPairOp : Kernel_Op<"round_pair", [Pure]> {
   let assemblyFormat = "$low `,` $high `to` $element attr-dict";
   let hasVerifier = 1;
   let extraClassDeclaration = [{
-    /// The name in a target's table of intrinsics: "kernel.round_pair[bf16]".
+    /// The name of the operation in a target's table of intrinsics, such as
+    /// "kernel.round_pair[bf16]".
     std::string getIntrinsicName();
   }];
 }

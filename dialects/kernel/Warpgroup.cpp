@@ -24,8 +24,8 @@ LogicalResult InitMbarrierOp::verify() {
 LogicalResult ExpectBytesOp::verify() {
   return verifyMbarriers(*this, getMbarriers());
 }
-/// Checks that the kernel has clusters, for operations on other blocks of the
-/// cluster.
+/// Checks that the kernel has clusters of thread blocks. Required by operations
+/// on other blocks of the cluster.
 static LogicalResult verifyInCluster(Operation *op) {
   if (auto kernel = op->getParentOfType<FuncOp>();
       !kernel || !kernel.getCluster())
@@ -108,7 +108,7 @@ std::string TileProductOp::getIntrinsicName() {
 
 bool TileProductOp::isLeftWords() { return !isShared(getLeft()); }
 
-/// Bytes of a row of a transposed ("turned") tile.
+/// The bytes of a row of a transposed ("turned") tile.
 static constexpr int64_t turnedBytes = 128;
 
 static int64_t distanceIn(Value tile) {
@@ -122,8 +122,8 @@ int64_t TileProductOp::getRightDistance() {
   return getRightTurned() ? distanceIn(getRight()) : 0;
 }
 
-/// Whether a tile has rows of 64 16-bit elements and covers `count` rows or
-/// columns.
+/// Whether a tile has rows of 64 16-bit elements, and has at least `count` rows
+/// or columns.
 static bool mayBeTurned(Value tile, int64_t count) {
   constexpr int64_t size = 2, ofRow = turnedBytes / size;
   auto type = cast<MemRefType>(tile.getType());

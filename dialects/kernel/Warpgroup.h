@@ -5,7 +5,7 @@
 
 namespace ingot::kernel {
 
-/// Returns the name by which a target's table prints a warpgroup operation,
+/// Returns the name of a warpgroup operation in a target's table of intrinsics,
 /// such as "kernel.tile_product[f16,f16]"; empty for any other operation.
 std::string warpgroupIntrinsic(mlir::Operation *op);
 

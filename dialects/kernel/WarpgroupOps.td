@@ -1,11 +1,12 @@
-// Operations of warpgroups (four consecutive warps, from a multiple of four on), and copies
-// of whole tiles that mbarriers signal: how recent NVIDIA GPUs multiply large matrices
-// (wgmma, TMA).
+// Operations of warpgroups (four consecutive warps, the first of which has a
+// number divisible by four), and copies of whole tiles, which signal mbarriers.
+// With these, recent NVIDIA GPUs multiply large matrices (wgmma, TMA).
 //
-// Upstream's `nvgpu` has such operations on descriptors and tokens that become structures of
-// the LLVM dialect; here an mbarrier is a word in shared memory, accumulators are an array of
-// the thread, and copies and products in flight are not values, since no register holds them.
-// Each operation is printed as a call of a function that the prologue of the generated file
+// Upstream's `nvgpu` has such operations on descriptors and tokens that become
+// structures of the LLVM dialect. Here an mbarrier is a word in shared memory,
+// and the accumulators are an array of the thread. Copies and products in
+// flight are not values, since no register holds them. Each operation is
+// printed as a call of a function that the prologue of the generated file
 // defines.
 
 #ifndef INGOT_DIALECTS_KERNEL_WARPGROUPOPS_TD
@@ -38,7 +39,8 @@ def Kernel_TilesOp : Kernel_Op<"tiles", [Pure]> {
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
-    /// Whether copies fetch window positions (im2col mode).
+    /// Whether copies fetch the input elements of window positions (im2col
+    /// mode).
     bool areWindows() { return !getSteps().empty(); }
   }];
 }
@@ -164,19 +166,19 @@ def Kernel_TileProductOp : Kernel_Op<"tile_product", [AttrSizedOperandSegments]>
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
-    /// The name in a target's table of intrinsics:
+    /// The name of the operation in a target's table of intrinsics, such as
     /// "kernel.tile_product[f16,f16]". The brackets also contain ",words" if
     /// the left operand is in registers, ",turned" if a tile is transposed, and
     /// ",first" if the product overwrites the sums.
     std::string getIntrinsicName();
     /// Whether the left operand is in registers.
     bool isLeftWords();
-    /// Whether the operands are 16-bit floats, which may be in registers or in
-    /// transposed tiles.
+    /// Whether the operands are 16-bit floats. Only these may be in registers
+    /// or in transposed tiles.
     bool isOfHalves() { return getLeftType().isF16() || getLeftType().isBF16(); }
     bool isTurned() { return getLeftTurned() || getRightTurned(); }
-    /// Bytes from 64 rows or columns of a transposed tile to the next 64; 0 if it is not
-    /// transposed.
+    /// Return the bytes from 64 rows or columns of a transposed tile to the
+    /// next 64; 0 if the tile is not transposed.
     int64_t getLeftDistance();
     int64_t getRightDistance();
   }];

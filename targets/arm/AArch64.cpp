@@ -1,8 +1,8 @@
 // Targets for 64-bit Arm: a base level and levels with further instructions.
 //
-// NEON is part of the base level: 16-byte vectors, 32 registers, a multiply-add
-// by one lane of a register. Each further level adds instructions for integer
-// dot products and small floats to those of the previous one.
+// NEON is part of the base level. It has 16-byte vectors, 32 registers, and a
+// multiply-add by one lane of a register. Each further level adds instructions,
+// for integer dot products and small floats, to those of the previous level.
 
 #include "targets/FeaturePragmas.h"
 #include "targets/arm/Arm.h"
@@ -15,8 +15,8 @@
 
 namespace ingot::targets {
 
-/// Entries of a unary function for scalars and for vectors of all widths; the
-/// names of its intrinsics begin with NAME.
+/// Entries of the table of intrinsics for a unary function on scalars and on
+/// vectors of all widths. The names of its intrinsics begin with NAME.
 #define UNARY(OP, NAME)                                                        \
   {OP, "f32x4", "f32x4", NAME "q_f32({0})"},                                   \
       {OP, "f64x2", "f64x2", NAME "q_f64({0})"},                               \
@@ -24,21 +24,23 @@ namespace ingot::targets {
       {OP, "f32", "f32", "vget_lane_f32(" NAME "_f32(vdup_n_f32({0})), 0)"},   \
       {OP, "f64", "f64", "vget_lane_f64(" NAME "_f64(vdup_n_f64({0})), 0)"}
 
-/// Entries of a maximum or minimum of two vectors of floats.
+/// Entries of the table of intrinsics for the maximum or minimum of two vectors
+/// of floats.
 #define EXTREMUM(OP, NAME)                                                     \
   {OP, "f32x4", "f32x4", NAME "q_f32({0}, {1})"},                              \
       {OP, "f64x2", "f64x2", NAME "q_f64({0}, {1})"},                          \
       {OP, "f32x2", "f32x2", NAME "_f32({0}, {1})"}
 
-/// A vector of four 8-bit elements in the lower half of a register. It is
-/// passed as a 32-bit word, since g++ 12 takes a four-byte vector apart byte by
-/// byte.
+/// A vector of four 8-bit elements in the lower half of a 64-bit register. It
+/// is passed as a 32-bit word, since g++ 12 would move a four-byte vector byte
+/// by byte.
 #define FOUR_BYTES(SIGN)                                                       \
   "vreinterpret_" SIGN "8_u32(vcreate_u32(uint32_t({0})))"
 
-/// Entries that widen vectors of narrow integers to wider integers or floats,
-/// zero-extended (SIGN u) or sign-extended (SIGN s). g++ 12 compiles
-/// __builtin_convertvector to one or two scalar instructions per lane.
+/// Entries of the table of intrinsics that widen vectors of narrow integers to
+/// wider integers or floats, with zero extension (SIGN u) or sign extension
+/// (SIGN s). They are needed since g++ 12 compiles __builtin_convertvector to
+/// one or two scalar instructions per lane.
 #define WIDEN(EXTEND, TO_FLOAT, SIGN, TYPE)                                    \
   {EXTEND, "i8x4", "i32x4",                                                    \
    "vmovl_" SIGN "16(vget_low_" SIGN "16(vmovl_" SIGN                          \
@@ -49,8 +51,9 @@ namespace ingot::targets {
        "vcvtq_f32_" SIGN "32(vmovl_" SIGN "16(vget_low_" SIGN "16(vmovl_" SIGN \
        "8(" FOUR_BYTES(SIGN) "))))"}
 
-/// Entries that narrow two registers of integers into one with elements of half
-/// the width; FUNCTION saturates to signed or to unsigned.
+/// Entries of the table of intrinsics that narrow two registers of integers to
+/// one register with elements of half the width. FUNCTION saturates to signed
+/// or to unsigned integers.
 #define NARROW(OP, FUNCTION)                                                   \
   {OP, "i32x4", "i16x8",                                                       \
    FUNCTION "_high_s32(" FUNCTION "_s32(int32x4_t({0})), int32x4_t({1}))"},    \
@@ -93,7 +96,8 @@ static bool hostIsAArch64() {
   return llvm::Triple(llvm::sys::getDefaultTargetTriple()).isAArch64();
 }
 
-/// Whether this machine has all of `features`, by LLVM's names.
+/// Whether this machine has all of `features`, which are LLVM's names of
+/// features.
 static bool hostHas(std::initializer_list<llvm::StringRef> features) {
   if (!hostIsAArch64())
     return false;
@@ -102,8 +106,8 @@ static bool hostHas(std::initializer_list<llvm::StringRef> features) {
                       [&](llvm::StringRef f) { return host.lookup(f); });
 }
 
-// Reads ID registers instead of calling getauxval, which is a function of the C
-// library. A field of an ID register has four bits; in some fields 15 means
+// The selection reads ID registers, since getauxval would need the C library. A
+// field of an ID register has four bits. In some fields, the value 15 means
 // that the unit does not exist.
 static constexpr llvm::StringLiteral selectText =
     R"(// Returns the level of this processor: 1 has dotprod, 2 also fp16, 3 also i8mm, 4 also bf16. On

@@ -1,5 +1,5 @@
-// The families of Arm targets: a function for each, which appends its
-// descriptions, least capable first.
+// The families of Arm targets. Each function appends the targets of a family,
+// the least capable first.
 
 #ifndef INGOT_TARGETS_ARM_ARM_H
 #define INGOT_TARGETS_ARM_ARM_H

@@ -1,9 +1,9 @@
 // 32-bit Arm with NEON.
 //
-// 16-byte vectors in 16 registers. Compilers must not use NEON for float
-// operators of C, since it flushes subnormal numbers; the entries of the
-// intrinsics table use NEON explicitly. Products and sums are rounded
-// separately: the multiply-add by lane is not fused.
+// NEON has 16-byte vectors in 16 registers. Compilers do not use NEON for the
+// float operators of C, since it flushes subnormal numbers to zero; the entries
+// of the table of intrinsics use it explicitly. A multiply-add by lane is not
+// fused: product and sum are rounded separately.
 
 #include "targets/arm/Arm.h"
 #include "targets/arm/Products.h"
@@ -19,8 +19,9 @@ namespace ingot::targets {
   {OP, "f32x4", "f32x4", NAME "q_f32({0}, {1})"},                              \
       {OP, "f32x2", "f32x2", NAME "_f32({0}, {1})"}
 
-/// Entries of a multiply-add by one lane of the vector {0}: lane LANE is lane
-/// IN_HALF of its lower or upper half (HALF).
+/// Entries of the table of intrinsics for a multiply-add by lane LANE of the
+/// vector {0}. LANE is lane IN_HALF of the lower or upper half (HALF) of the
+/// vector.
 #define BY_LANE(LANE, HALF, IN_HALF)                                           \
   {"vector.fma[" LANE "]", "f32x4", "f32x4",                                   \
    "vmlaq_lane_f32({2}, {1}, vget_" HALF "_f32({0}), " IN_HALF ")"},           \
@@ -61,7 +62,7 @@ void armv7(std::vector<TargetDescription> &targets) {
   target.intrinsics = intrinsics;
   target.products = neonProducts();
   target.includes = {"arm_neon.h"};
-  // clang cannot enable NEON for single functions, only by a flag.
+  // clang can enable NEON only by a flag, not for single functions.
   target.openText = "#if defined(__clang__)\n"
                     "#if !defined(__ARM_NEON)\n"
                     "#error \"clang has to be called with -mfpu=neon\"\n"

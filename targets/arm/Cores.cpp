@@ -1,13 +1,13 @@
 // The cost models of 64-bit Arm cores.
 //
 // Throughputs and latencies are those of the scheduling models of LLVM 22,
-// queried with llvm-mca for loops of multiply-adds by lane, loads of 16 bytes
-// and additions (November 2026). LLVM uses its model of Cortex-A57 for A72. Its
-// model of Cortex-A76 and A78 has one multiply-add per cycle, so the figures
-// here are those of Neoverse N1, which is the same core; those of Neoverse V1
-// also hold for Cortex-X1. In-order cores also stall on loads: a 16-byte load
-// occupies the 64-bit path of Cortex-A53 twice. Cache sizes: the middle of the
-// range in Arm's technical reference manuals.
+// queried with llvm-mca for loops of multiply-adds by lane, 16-byte loads and
+// additions (November 2026). Exceptions: LLVM uses its model of Cortex-A57 for
+// A72. Its model of Cortex-A76 and A78 has one multiply-add per cycle; here,
+// they have the values of Neoverse N1, which is the same core. Cortex-X1 has
+// the values of Neoverse V1. In-order cores also stall on loads: a 16-byte load
+// occupies the 64-bit load path of Cortex-A53 twice. Cache sizes are the middle
+// of the range in Arm's technical reference manuals.
 
 #include "targets/Cores.h"
 

@@ -4,8 +4,9 @@
 // These microcontrollers run without an operating system: weights stay in
 // flash, programs include their start-up code, and code size counts.
 //
-// The costs are issue cycles from the cores' technical reference manuals; for
-// software floating point, those of the compiler's helper functions.
+// The costs are issue cycles from the cores' technical reference manuals. For
+// cores without floating-point instructions, they are those of the compiler's
+// helper functions.
 
 #include "targets/arm/Arm.h"
 #include "targets/arm/Helium.h"
@@ -15,10 +16,10 @@
 
 namespace ingot::targets {
 
-/// The code that a program on an emulated board needs before `main`: the vector
-/// table, enabling the floating-point unit, opening the semihosting channels of
-/// the C library. The emulator loads the image into RAM, so nothing has to be
-/// copied or cleared.
+/// The start-up code of a program on an emulated board: the vector table, then
+/// code that enables the floating-point unit and opens the semihosting channels
+/// of the C library. The emulator loads the image into RAM, so no data has to
+/// be copied or cleared.
 static constexpr llvm::StringLiteral startText =
     R"(extern "C" {
 extern char ingot_stack_top[];
@@ -38,13 +39,14 @@ __attribute__((section(".vectors"), used)) const void *ingot_vectors[] = {
 }
 )";
 
-/// The most registers that one multi-register load fills.
+/// The largest number of registers that one load instruction fills.
 static constexpr unsigned mostLoaded = 10;
 
-/// Products of 8-bit integers with instructions on halves of a register (the
-/// DSP extension): SXTB16 and UXTB16 widen every other byte, SMLAD multiplies
-/// two pairs of 16-bit integers and adds both products. Compilers do not widen
-/// the upper bytes in one instruction.
+/// Dot products of 8-bit integers with the DSP extension, whose instructions
+/// work on the halves of a register. SXTB16 and UXTB16 widen bytes 0 and 2 of a
+/// register. SMLAD multiplies two pairs of 16-bit integers and adds both
+/// products to a sum. Compilers do not widen bytes 1 and 3 in a single
+/// instruction.
 #define BYTES_TEXT                                                             \
   R"(//? INGOT_DOT(
 #if !defined(__ARM_FEATURE_SIMD32)
@@ -84,8 +86,8 @@ static constexpr unsigned mostLoaded = 10;
   } while (0)
 )"
 
-/// Entries that load one or two words of four 8-bit elements and advance the
-/// pointer.
+/// Entries of the table of intrinsics that load one or two words, each of four
+/// 8-bit elements, and advance the pointer.
 static const std::vector<Intrinsic> wordLoads = {
     {"kernel.load_next", "i8", "i8x4", "INGOT_NEXT_WORD({0})"},
     {"kernel.load_next", "i8x4", "i8x8", "INGOT_NEXT_WORDS({0}, {1}, {2})"}};
@@ -123,7 +125,8 @@ static std::vector<Product> dspProducts() {
 }
 
 /// Returns the prologue for cores with a single-precision FPU: pragmas, and
-/// macros for multi-register loads: INGOT_LOAD_2(FROM, R0, R1), ...
+/// macros for loads that fill several registers: INGOT_LOAD_2(FROM, R0, R1),
+/// ...
 static std::string makeSmallFpuOpenText() {
   std::string text =
       R"(// On these cores, a multiplication and an addition are faster than a fused multiply-add. The other
@@ -201,7 +204,7 @@ static constexpr llvm::StringLiteral smallFpuCloseText =
   "enable=on,target=native -kernel"
 
 /// Linker flags that place the vector table, the image and the top of the stack
-/// in the largest memory of the board.
+/// in the board's largest memory.
 #define MEMORY(VECTORS, IMAGE, TOP)                                            \
   "-Wl,--section-start=.vectors=" VECTORS, "-Wl,-Ttext=" IMAGE,                \
       "-Wl,--defsym=ingot_stack_top=" TOP
@@ -220,9 +223,9 @@ static TargetDescription core(llvm::StringRef name, llvm::StringRef summary,
   target.pointerBytes = 4;
   target.bufferAlign = 8;
   target.smallCode = true;
-  // Scaling an integer takes SMULL or SMMUL, then USAT or SSAT with shift and
-  // saturation, instead of five to ten float instructions, or calls without an
-  // FPU.
+  // Scaling an integer takes SMULL or SMMUL, then USAT or SSAT, which also
+  // shift. Scaling by floats would take five to ten float instructions, or
+  // calls if there is no FPU.
   target.scalesIntegers = true;
   target.freestanding = true;
   target.hasThreads = false;
@@ -247,8 +250,8 @@ static TargetDescription core(llvm::StringRef name, llvm::StringRef summary,
   return target;
 }
 
-/// Completes the description of a core without an FPU: helper functions of the
-/// compiler compute floats, which are in core registers.
+/// Completes the description of a core without an FPU. Functions of the
+/// compiler's library compute with floats, which are in core registers.
 static TargetDescription softFloat(TargetDescription target) {
   target.vectorRegisters = 8;
   target.costs = {
@@ -258,9 +261,9 @@ static TargetDescription softFloat(TargetDescription target) {
   return target;
 }
 
-/// Completes the description of a core with a single-precision FPU without
-/// overlap of instructions, on which a fused multiply-add takes longer than a
-/// multiplication and an addition.
+/// Completes the description of a core with a single-precision FPU that does
+/// not overlap instructions. On such a core, a fused multiply-add takes longer
+/// than a multiplication and an addition.
 static TargetDescription smallFpu(TargetDescription target) {
   target.fma = true;
   target.costs = {
@@ -270,7 +273,7 @@ static TargetDescription smallFpu(TargetDescription target) {
   static const std::string openText = makeSmallFpuOpenText();
   target.openText = openText;
   target.closeText = smallFpuCloseText;
-  // The registers that a called function need not save: s0 to s15.
+  // s0 to s15 are the registers that a called function need not save.
   target.loadRegisters = "s";
   target.loadRegisterCount = 16;
   target.intrinsics = severalLoads();
@@ -309,8 +312,8 @@ void cortexM(std::vector<TargetDescription> &targets) {
   m7.products = dspProducts();
   targets.push_back(std::move(m7));
 
-  // The vectors of Cortex-M55 need clang; newlib and the linker are those of
-  // GCC.
+  // clang compiles for the vectors of Cortex-M55; the C library (newlib) and
+  // the linker are those of GCC.
   TargetDescription m55 =
       core("cortex-m55", "Armv8.1-M microcontroller with 16-byte vectors",
            {"-mcpu=cortex-m55", "-mfloat-abi=hard"}, EMULATOR("mps3-an547"),
@@ -319,7 +322,7 @@ void cortexM(std::vector<TargetDescription> &targets) {
   m55.compilers = {"clang++-22 --target=arm-none-eabi",
                    "clang++ --target=arm-none-eabi"};
   m55.linker = "arm-none-eabi-g++";
-  // The loops of kernels are already unrolled where that pays off.
+  // Ingot already unrolls the loops of kernels where that pays off.
   m55.compilerFlags.push_back("-fno-unroll-loops");
   targets.push_back(std::move(m55));
 }

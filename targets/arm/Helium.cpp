@@ -1,27 +1,28 @@
 // Helium (MVE), the vectors of Armv8.1-M microcontrollers.
 //
-// There are eight vector registers, and a multiply-add with a scalar factor
-// from a core register: the scalar is loaded with post-increment and used
-// without a broadcast. Compilers use both, and low-overhead loops (DLS, LE),
-// for plain C++, so the table is short.
+// There are eight vector registers. A multiply-add takes a scalar factor from a
+// core register, so that a scalar is loaded with post-increment and used
+// without a broadcast. Compilers use this, and low-overhead loops (DLS, LE),
+// for ordinary C++, so the table of intrinsics is short.
 //
-// Vector instructions flush subnormal numbers, and clang compares vectors with
-// a scalar by LT, which also holds for NaN (`x < 0 ? 0 : x` is 0 for NaN):
-// casts of such values to 8-bit floats differ from other targets.
+// Vector instructions flush subnormal numbers to zero. clang compares a vector
+// with a scalar by the condition LT, which also holds for NaN (`x < 0 ? 0 : x`
+// is 0 for NaN). Casts of such values to 8-bit floats therefore have other
+// results than on other targets.
 
 #include "targets/arm/Helium.h"
 
 namespace ingot::targets {
 
 static const std::vector<Intrinsic> intrinsics = {
-    // An empty asm statement hides where a pointer comes from: clang merges
-    // pointers with a known distance, and then recomputes each address in the
-    // inner loop instead of incrementing it.
+    // An empty asm statement hides from clang where a pointer comes from.
+    // Otherwise, clang merges pointers with a known distance, and then
+    // recomputes each address in the inner loop instead of incrementing it.
     {"kernel.cursor", "f32", "f32", "__asm__(\"\" : \"+r\"({0}))"},
     {"kernel.cursor", "i8", "i8", "__asm__(\"\" : \"+r\"({0}))"},
-    // An empty asm statement hides how a factor was computed: if clang knows
-    // that it is a widened and shifted byte, it multiplies in 64 bits with
-    // several instructions.
+    // An empty asm statement hides from clang how a factor was computed. If
+    // clang knows that it is a widened and shifted byte, it multiplies in 64
+    // bits with several instructions.
     {"kernel.mul_high", "i32", "i32",
      "__extension__({ int32_t ingot_factor = int32_t({0}); __asm__(\"\" : "
      "\"+r\"(ingot_factor)); int32_t((int64_t(ingot_factor) * "
@@ -38,9 +39,10 @@ static const std::vector<Intrinsic> intrinsics = {
   "__builtin_convertvector((" SIGN " char __attribute__((vector_size(8))))" X  \
   ", int16x8_t)"
 
-/// VMLAVA multiplies whole registers and adds all products to a core register;
-/// operands of different signedness are multiplied as 16 bits, to which loads
-/// widen them. The M55 processes half a register per cycle.
+/// VMLADAVA multiplies the elements of two registers and adds all products to a
+/// core register. Operands of different signedness are multiplied as 16-bit
+/// integers, to which loads widen them. The M55 processes half a register per
+/// cycle.
 static const std::vector<Product> products = {
     {"si8", "si8", 16, 1, 0.5,
      "vmladavaq_s8({2}, int8x16_t({0}), int8x16_t({1}))"},

@@ -1,18 +1,18 @@
 // Dot products of narrow elements on Arm's application cores.
 //
 // Base NEON multiplies 8-bit integers to 16 bits, which hold any product of two
-// operands of the same signedness, and adds adjacent pairs of products to lanes
-// of 32 bits (VMULL, VPADAL). The sum of two products of signed operands fits
-// as well if one factor is not -128 (SMLAL). SDOT, UDOT and USDOT multiply and
-// add groups of four. None of these instructions saturates. BFDOT adds two
-// products of bf16 to an f32; it rounds to odd and flushes subnormal numbers.
-// FMLA of 16-bit lanes adds an f16 product to an f16 accumulator in each lane,
-// rounded once.
+// operands of the same signedness. It adds adjacent pairs of products to 32-bit
+// lanes (VMULL, VPADAL). The sum of two products of signed operands also fits
+// in 16 bits if one factor is not -128 (SMLAL). SDOT, UDOT and USDOT multiply
+// and add groups of four elements. None of these instructions saturates. BFDOT
+// adds two bf16 products to an f32; it rounds to odd and flushes subnormal
+// numbers to zero. FMLA on 16-bit lanes adds an f16 product to an f16
+// accumulator in each lane, and rounds once.
 //
 // Semantics: Arm Architecture Reference Manual. Throughputs: the scheduling
-// models of LLVM 22 (llvm-mca), for base NEON those of Cortex-A72 (widening
-// multiplication on one pipe, pairwise accumulation on the other), for the
-// others Neoverse N1 and N2.
+// models of LLVM 22 (llvm-mca). For base NEON, the model is that of Cortex-A72
+// (widening multiplication on one pipe, pairwise accumulation on the other);
+// for the other instructions, those of Neoverse N1 and N2.
 
 #include "targets/arm/Products.h"
 
@@ -27,7 +27,8 @@ namespace ingot::targets {
    "vpadalq_" LETTER "16(" SIGN "32x4_t({2}), vmull_" LETTER "8(" SIGN         \
    "8x8_t({0}), " SIGN "8x8_t({1})))"}
 
-/// Entries of a dot product instruction on registers of 16 and of 8 bytes.
+/// Entries of the table of dot products for one instruction, on registers of 16
+/// and of 8 bytes.
 #define GROUPS(A, B, NAME, SUFFIX, SUM, TYPE_A, TYPE_B)                        \
   {A,                                                                          \
    B,                                                                          \
@@ -83,8 +84,8 @@ std::vector<Product> bfdotProducts() {
        "vbfdot_f32(float32x2_t({2}), bfloat16x4_t({0}), bfloat16x4_t({1}))"}};
 }
 
-/// Entries of a dot product by one group of four elements for all lanes: group
-/// LANE of the vector {1}.
+/// Entries of the table of intrinsics for a dot product in which all lanes use
+/// the same group of four elements: group LANE of the vector {1}.
 #define BY_LANE(A, B, NAME, SUFFIX, SUM, TYPE_A, TYPE_B, LANE)                 \
   {"kernel.dot." A "." B "[" LANE "]", "i8x16", "i32x4",                       \
    NAME "q_laneq_" SUFFIX "(" SUM "32x4_t({2}), " TYPE_A                       \
@@ -112,7 +113,8 @@ std::vector<Product> bfdotProducts() {
        "vfma_laneq_f16(float16x4_t({2}), float16x4_t({0}), "                   \
        "float16x8_t({1}), " LANE ")"}
 
-/// Entries of arithmetic with two vectors of f16.
+/// Entries of the table of intrinsics for an arithmetic operation on two
+/// vectors of f16.
 #define HALVES(OP, NAME)                                                       \
   {OP, "f16x8", "f16x8", NAME "q_f16(float16x8_t({0}), float16x8_t({1}))"},    \
       {OP, "f16x4", "f16x4", NAME "_f16(float16x4_t({0}), float16x4_t({1}))"}

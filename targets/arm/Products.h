@@ -7,21 +7,22 @@
 
 namespace ingot::targets {
 
-/// Dot products of pairs of 8-bit integers with base NEON.
+/// Each function returns entries of the target's table: neonProducts returns
+/// dot products of pairs of 8-bit integers with base NEON.
 std::vector<Product> neonProducts();
-/// For 64-bit Arm only: dot products of whole registers, whose result lanes are
-/// summed at the end.
+/// Returns dot products of whole registers, for 64-bit Arm only. Only the sum
+/// of all result lanes is defined (kernel.across_lanes).
 std::vector<Intrinsic> acrossLanes();
-/// Dot products of groups of four 8-bit integers: of the same signedness
-/// (dotprod), and mixed (i8mm).
+/// Return dot products of groups of four 8-bit integers: of the same signedness
+/// (dotprod), and of different signedness (i8mm).
 std::vector<Product> dotprodProducts();
 std::vector<Product> i8mmProducts();
-/// Products of f16, accumulated in f16.
+/// Returns products of f16, accumulated in f16.
 std::vector<Product> fmlaProducts();
-/// Dot products of pairs of bf16, accumulated in f32.
+/// Returns dot products of pairs of bf16, accumulated in f32.
 std::vector<Product> bfdotProducts();
-/// Dot products whose second operand is one lane of a vector (a group of
-/// elements, or one f16) for all lanes. bfdotIntrinsics also contains
+/// Return dot products in which all lanes use the same lane of the second
+/// operand: a group of elements, or one f16. bfdotIntrinsics also returns
 /// conversions to bf16.
 std::vector<Intrinsic> dotprodLanes();
 std::vector<Intrinsic> i8mmLanes();

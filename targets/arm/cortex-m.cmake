@@ -1,14 +1,14 @@
 # A toolchain file for Arm's microcontrollers, bare metal:
 #   cmake -DCMAKE_TOOLCHAIN_FILE=.../cortex-m.cmake -DINGOT_TARGET=cortex-m4
-# INGOT_TARGET is one of Ingot's targets and the compiler's name of the core;
-# ingot_add_model compiles for it. GCC compiles (gcc-arm-none-eabi), except that
-# clang compiles for the vectors of the M55, which GCC 12 does not use; GCC
-# links.
+# INGOT_TARGET is the name of a core, which is both a target of Ingot and the
+# compiler's name. ingot_add_model compiles for it. GCC (gcc-arm-none-eabi)
+# compiles and links; only for the M55, clang compiles, since GCC 12 does not
+# use the vectors of the M55.
 set(CMAKE_SYSTEM_NAME Generic)
 set(CMAKE_SYSTEM_PROCESSOR arm)
 set(INGOT_TARGET cortex-m4 CACHE STRING "The core, as `ingot targets` calls it")
 list(APPEND CMAKE_TRY_COMPILE_PLATFORM_VARIABLES INGOT_TARGET)
-# There is no start-up code to link a test program with.
+# There is no start-up code with which a test program could be linked.
 set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)
 
 if(INGOT_TARGET MATCHES "^cortex-m(0|0plus|1|3)$")
@@ -38,7 +38,7 @@ foreach(language C CXX ASM)
   set(CMAKE_${language}_FLAGS_INIT "${core} -ffunction-sections -fdata-sections")
 endforeach()
 if(INGOT_TARGET STREQUAL "cortex-m55")
-  # The loops of kernels are already unrolled where that pays off.
+  # Ingot already unrolls the loops of kernels where that pays off.
   string(APPEND CMAKE_C_FLAGS_INIT " -fno-unroll-loops")
   string(APPEND CMAKE_CXX_FLAGS_INIT " -fno-unroll-loops")
 endif()

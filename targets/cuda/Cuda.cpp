@@ -1,10 +1,11 @@
 // NVIDIA's GPUs, from Turing to Hopper.
 //
-// A kernel is a function of one thread, and scalar, since nvcc rejects vector
-// types of GCC in device code. Rates of a level are those of one GPU: T4 (7.5),
-// A100 40 GB (8.0), A10 (8.6), L4 (8.9), H100 SXM (9.0), from NVIDIA's data
-// sheets; limits of blocks and multiprocessors are those of the CUDA C++
-// Programming Guide, table "Technical Specifications per Compute Capability".
+// A kernel is a function that one thread executes. It uses no vectors, since
+// nvcc rejects GCC's vector types in device code. The rates of a compute
+// capability are those of one GPU: T4 (7.5), A100 40 GB (8.0), A10 (8.6), L4
+// (8.9), H100 SXM (9.0), from NVIDIA's data sheets. The limits of blocks and
+// multiprocessors are those of the CUDA C++ Programming Guide, table "Technical
+// Specifications per Compute Capability".
 
 #include "targets/cuda/Emulation.h"
 #include "targets/cuda/Opening.h"
@@ -20,15 +21,18 @@
 
 namespace ingot::targets {
 
-/// Returns the part of the description that all levels have in common.
+/// Returns the part of the description that all compute capabilities have in
+/// common.
 static TargetDescription base() {
   TargetDescription target;
   target.family = "cuda";
   target.sourceExtension = ".cu";
   target.fma = true;
-  // The line size of L2; also the alignment of buffers within an allocation.
+  // The line size of the L2 cache, which is also the alignment of buffers
+  // within an allocation.
   target.bufferAlign = 128;
-  // The largest access of a thread; allocations are aligned to 256 bytes.
+  // The bytes of the largest access of a thread. Allocations are aligned to 256
+  // bytes.
   target.tensorAlign = 16;
   target.l1Bytes = 128 << 10;
   target.includes = {"string.h", "cuda_runtime.h"};
@@ -36,8 +40,8 @@ static TargetDescription base() {
       {"gpu.block_id", "", "index", "device::block()"},
       {"gpu.thread_id", "", "index", "device::thread()"},
       {"gpu.barrier", "", "", "device::barrier()"},
-      // Exchanges {0} with the thread of the warp whose number differs in the
-      // bits of {1}.
+      // Exchanges {0} with another thread of the warp: the one whose number is
+      // this thread's number XOR {1}.
       {"gpu.shuffle", "f32", "f32", "device::exchange({0}, {1})"},
       {"gpu.shuffle", "i32", "i32", "device::exchange({0}, {1})"},
       {"arith.maxnumf", "f32", "f32", "device::larger_f32({0}, {1})"},
@@ -45,13 +49,13 @@ static TargetDescription base() {
       {"math.sqrt", "f32", "f32", "device::root_f32({0})"},
       {"math.sqrt", "f64", "f64", "device::root_f64({0})"},
       {"arith.divf[arcp]", "f32", "f32", "device::quotient_f32({0}, {1})"},
-      // Not the operator `/` of C++, which is approximate under --use_fast_math
-      // of nvcc.
+      // A function instead of the C++ operator `/`, which is approximate under
+      // nvcc's --use_fast_math.
       {"arith.divf", "f32", "f32", "device::divide_f32({0}, {1})"},
       {"arith.extf", "f16", "f32", "device::widen_f16({0})"},
       {"arith.truncf", "f32", "f16", "device::narrow_f16({0})"},
-      // Entries of functions that take several registers contain only the name
-      // of the function.
+      // For functions that take several registers, the entry contains only the
+      // name of the function.
       {"kernel.load_matrices[4]", "", "", "device::load_matrices"},
       {"kernel.load_matrices[4,transposed]", "", "",
        "device::load_matrices_transposed"},
@@ -70,19 +74,19 @@ static TargetDescription base() {
       {"kernel.close_copies", "", "", "device::close_copies()"},
       {"kernel.await_copies", "", "", "device::await_copies"},
   };
-  // Weights outside of the code are linked into the host program.
+  // Weights that are not in the source are linked into the host program.
   llvm::Triple host(llvm::sys::getDefaultTargetTriple());
   target.elf.machine =
       host.isAArch64() ? llvm::ELF::EM_AARCH64 : llvm::ELF::EM_X86_64;
   target.linker = "ld";
   target.emulation = cudaEmulation();
-  // The program itself emulates the GPU, so no emulator is needed.
+  // The program itself emulates the GPU, so it is run without an emulator.
   target.emulator = "env";
   return target;
 }
 
-/// Returns the entries for matrix products of 8-bit floats, which exist from
-/// compute capability 8.9 on.
+/// Returns the entries for matrix products of 8-bit floats, which require
+/// compute capability 8.9.
 static std::vector<Intrinsic> ofFloat8() {
   return {
       {"kernel.warp_product[f8E4M3FN,f8E4M3FN]", "", "",
@@ -124,7 +128,8 @@ static std::vector<Intrinsic> ofWarpgroups() {
       {"kernel.await_products", "", "", "device::await_products"},
       {"kernel.set_registers", "", "", "device::more_registers"},
       {"kernel.set_registers[fewer]", "", "", "device::fewer_registers"},
-      // The number of columns of the product is appended to these names.
+      // The printer appends the number of columns of the product to these
+      // names.
       {"kernel.tile_product[f16,f16]", "", "", "device::product_f16"},
       {"kernel.tile_product[bf16,bf16]", "", "", "device::product_bf16"},
       {"kernel.tile_product[f16,f16,first]", "", "",
@@ -155,8 +160,8 @@ static std::vector<Intrinsic> ofWarpgroups() {
   };
 }
 
-// nvcc in the path, or where the installer of NVIDIA puts nvcc, which is rarely
-// in the path.
+// nvcc in the search path, or in the folder of NVIDIA's installer, which is
+// rarely in the path.
 #define COMPILERS(LEVEL)                                                       \
   {"nvcc -arch=" LEVEL, "/usr/local/cuda/bin/nvcc -arch=" LEVEL}
 
@@ -164,7 +169,7 @@ void cuda(std::vector<TargetDescription> &targets) {
   auto add = [&](llvm::StringRef name, llvm::StringRef summary,
                  std::initializer_list<llvm::StringRef> compilers,
                  const Device &device, int64_t l2Bytes) {
-    // Static, since the descriptions refer to these texts.
+    // Static, since the descriptions refer to the texts in it.
     static std::deque<std::string> openings;
     TargetDescription &target = targets.emplace_back(base());
     target.name = name;
@@ -192,7 +197,7 @@ void cuda(std::vector<TargetDescription> &targets) {
       llvm::append_range(target.intrinsics, ofWarpgroups());
     target.openText = openings.emplace_back(cudaOpening(device.level));
     // Code for an architecture whose name ends in a letter (sm_90a) does not
-    // run on later ones.
+    // run on later architectures.
     target.selectCondition = openings.emplace_back(
         (llvm::isAlpha(name.back()) ? "level == " : "level >= ") +
         std::to_string(device.level));
@@ -208,15 +213,15 @@ void cuda(std::vector<TargetDescription> &targets) {
     result.bytesPerSecond = gigabytes * 1e9;
     result.multiplyAddsPerSecond = teraflops / 2 * 1e12;
     result.matrixMultiplyAddsPerSecond = matrixTeraflops / 2 * 1e12;
-    // Four warps for each of the four schedulers of a multiprocessor, since an
+    // A multiprocessor has four schedulers. Each needs four warps, since an
     // instruction takes four cycles (CUDA C++ Programming Guide,
-    // "Multiprocessor Level"); one warp for each if the instructions are matrix
-    // products.
+    // "Multiprocessor Level"). If the instructions are matrix products, each
+    // needs one warp.
     result.busyThreads = 512;
     result.busyMatrixThreads = 128;
     // In a graph, a kernel of 2.9 us takes 3.4 us ("Getting Started with CUDA
-    // Graphs", NVIDIA, 2019, on V100). A branch has one such delay where it
-    // begins, and one where it ends.
+    // Graphs", NVIDIA, 2019, on V100). A branch causes such a delay where it
+    // begins, and another one where it ends.
     result.branchSeconds = 1e-6;
     result.stream = "struct CUstream_st";
     result.graph = "struct CUgraphExec_st";
@@ -230,22 +235,23 @@ void cuda(std::vector<TargetDescription> &targets) {
       device(86, 99 << 10, 72, 1536, 600, 31.2, 125), 6 << 20);
   add("sm_89", "NVIDIA GPU, Ada (L4, RTX 40)", COMPILERS("sm_89"),
       device(89, 99 << 10, 58, 1536, 300, 30.3, 121), 48 << 20);
-  // With -arch=sm_90a, nvcc 13.0 also compiles for 9.0, which lacks the
+  // Not -arch=sm_90a: with it, nvcc 13.0 also compiles for 9.0, which lacks the
   // instructions of 9.0a.
 #define HOPPER "nvcc -gencode=arch=compute_90a,code=sm_90a"
   Device hopper = device(90, 227 << 10, 132, 2048, 3350, 66.9, 989);
-  // mma.sync reaches 62.9 % of the data sheet's rate on H100; wgmma all of it,
-  // with at least 64 columns (Luo and others, "Benchmarking and Dissecting the
-  // Nvidia Hopper GPU Architecture", 2024). L2 yields 7.9 to 8.4 TB/s if most
-  // data is read once, and about 12 to products with at least 8 K tiles: 2048 x
-  // 2048 x 2048 in tiles of 128 x 192 takes 34 us, 1024 x 1024 x 1024 in tiles
-  // of 128 x 64 takes 4.6 us, and a 3 x 3 convolution by 98 blocks of 128 x 128
-  // takes 13.4 us (H100 SXM and H200, November 2026).
+  // mma.sync reaches 62.9 % of the data sheet's rate on H100; wgmma reaches all
+  // of it with at least 64 columns (Luo and others, "Benchmarking and
+  // Dissecting the Nvidia Hopper GPU Architecture", 2024). The L2 cache
+  // delivers 7.9 to 8.4 TB/s if most data is read once, and about 12 TB/s to
+  // products with at least 8 K tiles. Measured (H100 SXM and H200, November
+  // 2026): 2048 x 2048 x 2048 in tiles of 128 x 192 takes 34 us, 1024 x 1024 x
+  // 1024 in tiles of 128 x 64 takes 4.6 us, and a 3 x 3 convolution by 98
+  // blocks of 128 x 128 takes 13.4 us.
   hopper.ofWarps = 0.629;
   hopper.l2BytesPerSecond = 8.2e12;
   hopper.tileBytesPerSecond = 12e12;
-  // No branches: kernels start before the previous kernel ends, which branches
-  // would prevent.
+  // No branches: kernels start before the previous kernel ends, and branches
+  // would prevent that.
   hopper.branchSeconds = 0;
   add("sm_90a", "NVIDIA GPU, Hopper (H100, H200)",
       {HOPPER, "/usr/local/cuda/bin/" HOPPER}, hopper, 50 << 20);

@@ -5,9 +5,9 @@
 
 namespace ingot::targets {
 
-/// Returns how a .cu becomes a host program: with a header
-/// (emulation/cuda_runtime.h) that implements the functions of the CUDA runtime
-/// that generated code calls.
+/// Returns how a generated .cu is built as a host program: with
+/// emulation/cuda_runtime.h, a header that implements those functions of the
+/// CUDA runtime that generated code calls.
 Emulation cudaEmulation();
 
 } // namespace ingot::targets

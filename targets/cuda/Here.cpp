@@ -1,4 +1,5 @@
-// Queries NVIDIA's driver, if installed, for its first GPU.
+// Queries NVIDIA's driver, if it is installed, for the first GPU of the
+// machine.
 
 #include "targets/DeviceHere.h"
 #include "targets/TargetDescription.h"
@@ -11,9 +12,9 @@
 
 namespace ingot {
 
-/// Returns ten times the GPU's compute capability; 0 without a GPU.
+/// Returns ten times the GPU's compute capability; 0 if there is no GPU.
 static int levelHere() {
-  // Enumerators of cuda.h, which need not be installed.
+  // Values of enumerators in cuda.h, a header that need not be installed.
   constexpr int major = 75, minor = 76;
   auto driver = llvm::sys::DynamicLibrary::getPermanentLibrary("libcuda.so.1");
   if (!driver.isValid())
@@ -37,8 +38,8 @@ bool isDeviceHere(const TargetDescription &target) {
     return false;
   static const int here = levelHere();
   int level = int(target.device.level);
-  // Code for 9.0a runs on 9.0 only; other code is compiled by the driver for
-  // later GPUs.
+  // Code for 9.0a runs only on 9.0. The driver compiles other code for later
+  // GPUs.
   bool runs = llvm::isAlpha(target.name.back()) ? here == level : here >= level;
   return runs && llvm::any_of(target.compilers, [](llvm::StringRef command) {
            return bool(llvm::sys::findProgramByName(command.split(' ').first));

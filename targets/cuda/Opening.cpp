@@ -7,10 +7,10 @@
 
 namespace ingot::targets {
 
-/// The prologue of a .cu. Words in capitals are placeholders; LEVEL is replaced
-/// by the compute capability as a number. The functions are members of a
-/// template because compilers warn about unused functions in an anonymous
-/// namespace, and a file need not call all of them.
+/// The prologue of a generated .cu. Words in capitals are placeholders; LEVEL
+/// is replaced by the compute capability as a number. The functions are members
+/// of a template, since a file need not call all of them, and compilers warn
+/// about unused functions in an anonymous namespace.
 static constexpr llvm::StringLiteral text =
     R"(#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < LEVEL0 && !defined(INGOT_CHOOSES_TARGET)
 #error "call nvcc with -arch=sm_LEVEL or a later one"
@@ -187,9 +187,9 @@ using device = device_functions<>;
 } // namespace
 )";
 
-/// Operations that C++ cannot express: instructions of a whole warp, and
-/// asynchronous copies. Registers are laid out as in `kernel.load_matrices` and
-/// `kernel.warp_product`.
+/// Functions for operations that C++ cannot express: instructions of a whole
+/// warp, and asynchronous copies. Their operands are laid out in registers as
+/// in `kernel.load_matrices` and `kernel.warp_product`.
 static constexpr llvm::StringLiteral instructions =
     R"(// Single instructions; the emulation has functions with the same names.
 #ifdef INGOT_EMULATED_CUDA_RUNTIME_H
@@ -369,9 +369,10 @@ static constexpr llvm::StringLiteral earlyStart =
     config.numAttrs = 1;
 )";
 
-/// Returns the function for one matrix product of a warp (mma.sync). Before 8.0
-/// it consists of several smaller instructions: for halves of K and, for 8-bit
-/// integers, halves of the rows.
+/// Returns the text of the function for one matrix product of a warp
+/// (mma.sync). Before compute capability 8.0, it executes several smaller
+/// instructions: one for each half of K and, for 8-bit integers, each half of
+/// the rows.
 static std::string productFunction(unsigned level, llvm::StringRef name,
                                    llvm::StringRef left,
                                    llvm::StringRef right) {
@@ -425,9 +426,9 @@ static std::string productFunction(unsigned level, llvm::StringRef name,
   return text + "  }\n";
 }
 
-/// Returns the functions that store up to 16 bytes of narrow floats, and the
-/// function that rounds two floats into a 32-bit word, which is one instruction
-/// from 8.0 on.
+/// Returns the text of the functions that store up to 16 bytes of narrow
+/// floats, and of the function that rounds two floats into a 32-bit word, which
+/// is one instruction from compute capability 8.0 on.
 static std::string vectorFunction(unsigned level, const std::string &type) {
   std::string text = "  static __device__ uint32_t pair_" + type +
                      "(float low, float high) {\n";
@@ -481,9 +482,10 @@ static constexpr llvm::StringLiteral narrowBFloat =
   }
 )";
 
-/// Returns the function that converts 8-bit floats to f32, by way of f16, which
-/// represents them exactly: e5m2 is the upper half of an f16; the exponent bias
-/// of e4m3 is 8 less, and its only NaN has all bits set.
+/// Returns the text of the function that converts 8-bit floats to f32. It
+/// converts to f16 first, which represents them exactly: e5m2 is the upper half
+/// of an f16; the exponent bias of e4m3 is 8 less, and its only NaN has all
+/// bits set.
 static std::string widenByte(llvm::StringRef type) {
   std::string onHost =
       type == "e5m2"
@@ -536,8 +538,8 @@ std::string cudaOpening(unsigned level) {
   replaceAll(result, "VECTOR_STORES\n",
              vectorFunction(level, "f16") +
                  (level >= 80 ? vectorFunction(level, "bf16") : ""));
-  // Only 9.0 has warpgroup products of this form (wgmma); later levels have
-  // other instructions.
+  // Only compute capability 9.0 has products of warpgroups by wgmma. Later ones
+  // have other instructions.
   WarpgroupText ofWarpgroups;
   if (level == 90)
     ofWarpgroups = warpgroupText();

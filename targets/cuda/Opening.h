@@ -7,14 +7,15 @@
 
 namespace ingot::targets {
 
-/// Returns the prologue of a .cu, before the kernels: all instructions and
-/// driver calls that kernels and the host program use, as named functions.
-/// `level` is the lowest compute capability that the kernels need, 80 for 8.0.
+/// Returns the prologue of a generated .cu, which precedes the kernels: a named
+/// function for each instruction and each driver call that kernels and the host
+/// program use. `level` is the lowest compute capability that the kernels
+/// support, 80 for 8.0.
 std::string cudaOpening(unsigned level);
 
-/// The part of the prologue for 9.0 (sm_90a): functions for instructions of
-/// kernels, and functions of the host that create tensor maps and launch
-/// clusters.
+/// The part of the prologue for compute capability 9.0 (sm_90a): functions for
+/// instructions in kernels, and host functions that create tensor maps and
+/// launch clusters.
 struct WarpgroupText {
   std::string instructions, maps;
 };

@@ -1,10 +1,10 @@
 // The text of the program that times the launches of a generated .cu.
 //
-// The program redirects the runtime calls that launch a kernel, or clear memory
-// for one, to functions that record an event before and after the launch. All
-// launches are on one stream. Before each launch, as much memory as the L2
-// cache holds is written, so that weights are as cold as in a network, and so
-// that the GPU is busy until the launch is on the stream.
+// The program replaces the runtime calls that launch a kernel, or that clear
+// memory for a kernel, by functions that record an event before and after the
+// launch. All launches are on one stream. Before each launch, it writes as much
+// memory as the L2 cache holds. So weights are not in the cache, as in a run of
+// the network, and the GPU is busy until the launch is on the stream.
 
 #include "targets/LaunchTiming.h"
 

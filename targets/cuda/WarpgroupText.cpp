@@ -1,4 +1,4 @@
-// The functions for Hopper's own instructions, for the prologue: mbarriers,
+// The part of the prologue with functions for Hopper's instructions: mbarriers,
 // copies of whole tiles (cp.async.bulk.tensor), warpgroup products (wgmma), and
 // the creation of tensor maps on the host.
 
@@ -204,7 +204,8 @@ private:
   }
 )";
 
-/// Returns `count` asm operands from number `first` on, such as "%3, %4, %5".
+/// Returns the text of `count` asm operands, beginning with number `first`,
+/// such as "%3, %4, %5".
 static std::string registers(unsigned first, unsigned count) {
   std::string text;
   for (unsigned i = first; i < first + count; ++i)
@@ -212,8 +213,9 @@ static std::string registers(unsigned first, unsigned count) {
   return text;
 }
 
-/// Returns the function that copies a tile of a tensor of this rank, or of
-/// windows of it (im2col); optionally to several blocks of a cluster.
+/// Returns the text of the function that copies a tile of a tensor of this
+/// rank. With `areWindows`, it copies window positions (im2col). With
+/// `areForBlocks`, several blocks of a cluster receive the tile.
 static std::string copyFunction(unsigned rank, bool areWindows,
                                 bool areForBlocks) {
   std::string places, inputs, numbers, shifts, shiftInputs, shiftNumbers;
@@ -256,19 +258,19 @@ static std::string copyFunction(unsigned rank, bool areWindows,
   return text;
 }
 
-/// The variants of the functions for products. `Turned` and `WordsTurned` are
-/// for 16-bit floats. Each of their tiles may be transposed (MN-major): its
-/// template argument is then the bytes from 64 rows or columns to the next 64,
-/// otherwise 0.
+/// The variants of the functions for products. `Turned` and `WordsTurned` exist
+/// for 16-bit floats only: each tile may be transposed (MN-major). Its template
+/// argument is then the bytes from 64 rows or columns to the next 64; otherwise
+/// it is 0.
 enum class Form {
   Tiles,       // adds to the accumulators; both operands in shared memory
-  First,       // the same, but overwrites the accumulators
-  Turned,      // as Tiles, with tiles that may be transposed
-  WordsTurned, // as Turned, with the left operand in registers
+  First,       // like Tiles, but overwrites the accumulators
+  Turned,      // like Tiles, but the tiles may be transposed
+  WordsTurned, // like Turned, but the left operand is in registers
 };
 
-/// Returns the function for a product of 64 rows and 2 * `count` columns, where
-/// `count` is the number of accumulators of a thread.
+/// Returns the text of the function for a product with 64 rows and 2 * `count`
+/// columns. `count` is the number of accumulators of a thread.
 static std::string productFunction(unsigned count, llvm::StringRef left,
                                    llvm::StringRef right, unsigned steps,
                                    Form form = Form::Tiles) {
@@ -285,7 +287,8 @@ static std::string productFunction(unsigned count, llvm::StringRef left,
                      left.str() +
                      (steps == 32 ? "_" + right.str() : std::string()) + "_" +
                      std::to_string(2 * count);
-  // The mark `//?` makes the printer omit a function that no kernel calls.
+  // With a line `//? NAME` before the function, the printer omits it if no
+  // kernel calls it.
   std::string text =
       "//? " + name + (areTurned ? "<" : "(") +
       (areTurned ? "\n  template <unsigned left_distance, unsigned "
@@ -302,8 +305,8 @@ static std::string productFunction(unsigned count, llvm::StringRef left,
   for (unsigned i = 0; i < count; i += 16)
     text +=
         registers(i, 16) + (i + 16 < count ? ", \"\n                 \"" : "");
-  // The immediate operands 1 keep the signs of both matrices; products of
-  // 16-bit floats also have flags for transposed tiles.
+  // The immediate operands 1 keep the signs of both matrices. Products of
+  // 16-bit floats have further immediate operands for transposed tiles.
   unsigned ofLeft = areWords ? 4 : 1, next = count + ofLeft;
   text += "}, \"\n                 \"" +
           (areWords ? "{" + registers(count, ofLeft) + "}"

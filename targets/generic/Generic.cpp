@@ -1,8 +1,8 @@
 // Portable scalar C++.
 //
-// The reference with which every other target is compared: no vectors, no
-// intrinsics, no assumptions about the machine except IEEE floats and wrapping
-// conversions to signed integers.
+// The reference to which all other targets are compared. It has no vectors and
+// no intrinsics, and assumes nothing about the machine except IEEE floats and
+// conversions to signed integers that wrap.
 
 #include "targets/TargetDescription.h"
 

@@ -1,9 +1,10 @@
 // Qualcomm's Hexagon DSPs with HVX.
 //
-// 32 vector registers of 128 bytes, for integers of 8, 16 and 32 bits. Vectors
-// of floats are not used (v68 and later have approximate ones): floats are
-// computed one by one. A packet is the group of up to four instructions that
-// the processor issues in a cycle; the compiler forms packets.
+// HVX has 32 vector registers of 128 bytes, for integers of 8, 16 and 32 bits.
+// Float vectors are not used, since those of v68 and later levels are
+// approximate: floats are computed one by one. A packet is a group of up to
+// four instructions that the processor issues in one cycle; the compiler forms
+// packets.
 
 #include "targets/hexagon/LinuxProgram.h"
 #include "targets/hexagon/Products.h"
@@ -68,8 +69,9 @@ static constexpr llvm::StringLiteral closeText =
   "__builtin_HEXAGON_V6_vshuffvdd_128B(ingot_hvx({1}), ingot_hvx({0}), " STEP  \
   ")"
 
-// Entries for VDEAL of two registers: one half of the result has the even
-// groups of BYTES bytes, the other half the odd groups.
+// Entries of the table of intrinsics for VDEAL of two registers: one half of
+// its result consists of the even groups of BYTES bytes, the other half of the
+// odd groups.
 #define EACH_SECOND(BYTES)                                                     \
   {"vector.shuffle[even " BYTES "]", "i8x128", "i8x128", DEALT("lo", BYTES)},  \
   {                                                                            \
@@ -80,7 +82,8 @@ static constexpr llvm::StringLiteral closeText =
   "_128B(__builtin_HEXAGON_V6_vdealvdd_128B(ingot_hvx({1}), ingot_hvx({0}), "  \
   "-" BYTES "))"
 
-/// Returns the part of the description that all levels have in common.
+/// Returns the part of the description that all levels (v65, v66, ...) have in
+/// common.
 static TargetDescription base() {
   TargetDescription target;
   target.vectorBytes = {128};
@@ -89,21 +92,20 @@ static TargetDescription base() {
   target.vectorFloats = false;
   target.vectorIntegerBits = 32;
   target.wholeRegisters = true;
-  // Scaling an integer takes VMPYE and VMPYO of words; with floats, each of its
-  // steps takes at least a packet.
+  // Scaling a vector of integers takes VMPYE and VMPYO. With floats, each step
+  // takes at least a packet for each element.
   target.scalesIntegers = true;
   target.intrinsics = {
-      // The length of vectors as a multiple of their type, which is 1.
-      // Distances that are multiplied by it are hidden from clang 22, which
-      // otherwise turns aligned vector accesses into unaligned ones where it
-      // can, and fills the range between two distant stores with stores that
-      // store nothing.
+      // vector.vscale is always 1, which clang does not see. Distances are
+      // multiplied by it to hide them from clang 22. Otherwise, clang turns
+      // aligned vector accesses into unaligned ones, and fills the range
+      // between two distant stores with masked stores of nothing.
       {"vector.vscale", "", "index", "INGOT_ONE()"},
       {"kernel.mul_high", "i32x32", "i32x32", "INGOT_MUL_HIGH({0}, {1})"},
-      // A lookup of bytes in a table of 256 bytes: VLUT32, eight times.
+      // Looks up bytes in a table of 256 bytes with eight VLUT32 instructions.
       {"vector.gather", "", "i8x128", "INGOT_LOOKUP({2}, {0})"},
-      // Entries for VSHUFF, which interleaves two registers in units of one and
-      // two bytes; clang 22 takes up to ten instructions for its own shuffles.
+      // VSHUFF interleaves two registers in units of one or two bytes. clang 22
+      // takes up to ten instructions for such a shuffle.
       {"vector.interleave", "i8x128", "i8x256", INTERLEAVED("-1")},
       {"vector.interleave", "i16x64", "i16x128", INTERLEAVED("-2")},
       EACH_SECOND("2"),
@@ -115,12 +117,12 @@ static TargetDescription base() {
   target.alignedAccess = true;
   target.bufferAlign = 128;
   target.tcmName = "vtcm";
-  // Groups of four 8-bit integers are read as words, for which the processor
-  // requires an alignment of four bytes.
+  // Groups of four 8-bit integers are read as 32-bit words, which the processor
+  // requires to be aligned to four bytes.
   target.tensorAlign = 4;
   target.pointerBytes = 4;
-  // From the scheduling model of LLVM 22: two multipliers, one vector load,
-  // four instructions per packet; a float multiply-add takes four cycles, and
+  // From the scheduling model of LLVM 22: a packet has two multipliers, one
+  // vector load and four instructions; a float multiply-add takes four cycles;
   // consecutive VRMPY accumulate without a stall.
   target.rates.multiplyAddLatency = 4;
   target.rates.dotLatency = 1;
@@ -130,7 +132,8 @@ static TargetDescription base() {
   // Vector loads bypass L1 and read from L2.
   target.l1Bytes = 32 << 10;
   target.l2Bytes = 512 << 10;
-  // Vectors of weights are read from L2, and there is no hardware prefetcher.
+  // There is no hardware prefetcher for the vectors of weights, which are read
+  // from L2.
   target.prefetchText = "INGOT_PREFETCH({0}, {1});";
   target.products = hvxProducts();
   target.openText = openText;
@@ -139,9 +142,9 @@ static TargetDescription base() {
   target.libraryText = linuxLibraryText;
   target.programText = linuxProgramText;
   target.emulator = "qemu-hexagon -cpu v67";
-  // qemu-hexagon 7.2 can execute a load before an earlier store in the same
-  // packet (if an earlier packet cancelled an instruction of that slot), which
-  // corrupts registers that are spilled and reloaded there.
+  // qemu-hexagon 7.2 may execute a load before an earlier store in the same
+  // packet (if an earlier packet cancelled an instruction of that slot). That
+  // corrupts registers which are spilled and reloaded in a packet.
   target.compilerFlags = {"-mllvm", "-slot1-store-slot0-load=false"};
   target.elf.machine = llvm::ELF::EM_HEXAGON;
   target.elf.is64Bit = false;

@@ -1,10 +1,11 @@
 // The replacement for a C library in programs for an emulated Hexagon.
 //
 // Debian has neither a C library nor a compiler runtime for Hexagon. A program
-// under qemu-hexagon calls Linux by trap0(#1), with the number of the call in
-// r6. clang calls its runtime for divisions, for which the processor has no
-// instruction, and for doubles on levels without instructions for them; this
-// text computes both bit by bit, since such programs are not timed.
+// in qemu-hexagon calls Linux by trap0(#1), with the number of the system call
+// in r6. clang calls its runtime for divisions, which have no instruction, and
+// for operations on doubles on levels without instructions for them. The text
+// below computes both bit by bit; that is slow, but such programs are not
+// timed.
 
 #include "targets/hexagon/LinuxProgram.h"
 

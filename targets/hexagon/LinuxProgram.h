@@ -7,8 +7,9 @@
 
 namespace ingot::targets {
 
-/// `linuxLibraryText`: files and memory by system calls, and the divisions that
-/// compilers call. `linuxProgramText`: the entry point.
+/// `linuxLibraryText` is C++ text with functions for files and memory, by
+/// system calls, and for the divisions that compilers call. `linuxProgramText`
+/// is the entry point of a program.
 extern const llvm::StringLiteral linuxLibraryText, linuxProgramText;
 
 } // namespace ingot::targets

@@ -1,11 +1,11 @@
 // Dot products of narrow integers on Hexagon's vectors.
 //
 // VRMPY multiplies groups of four 8-bit integers and adds the four products to
-// a lane of 32 bits, which wraps. With two vector operands it occupies both
-// multipliers of a packet. If one operand is the same group in all lanes, it
-// comes from a scalar register: that form occupies one multiplier, so that a
-// packet holds two of them, and needs no broadcast. Its vector operand is
-// unsigned, the word of either signedness.
+// a 32-bit lane, which wraps. With two vector operands, it occupies both
+// multipliers of a packet. If one operand is the same group in all lanes, that
+// group can be in a scalar register. This variant needs no broadcast and
+// occupies one multiplier, so a packet contains two of them. Its vector operand
+// is unsigned; the scalar operand may be signed or unsigned.
 //
 // Semantics and packets: Qualcomm Hexagon V67 HVX Programmer's Reference
 // Manual; the assembler of LLVM 22 accepts only valid packets.
@@ -20,9 +20,9 @@ namespace ingot::targets {
 
 std::vector<Product> hvxProducts() {
   constexpr unsigned group = 4, lanes = 32;
-  // VRMPY per cycle. With vector operands: a packet for each of the one to four
-  // vectors of a row of a tile, and half a packet for broadcasting the word of
-  // the row. With a word as operand: two per packet.
+  // VRMPY per cycle. With two vector operands: for each row of a tile, one to
+  // four vectors take a packet each, and broadcasting the scalar of the row
+  // takes half a packet. With a scalar operand: two per packet.
   constexpr double ofVectors = 0.75, ofWords = 2;
   return {
       {"ui8", "si8", group, lanes, ofVectors, VECTORS("vrmpybusv"),

@@ -7,8 +7,8 @@
 
 namespace ingot::targets {
 
-/// Dot products of groups of four 8-bit integers of any signedness, in vectors
-/// of 128 bytes.
+/// Returns dot products of groups of four 8-bit integers of any signedness, in
+/// vectors of 128 bytes.
 std::vector<Product> hvxProducts();
 
 } // namespace ingot::targets

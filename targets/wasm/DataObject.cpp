@@ -1,5 +1,6 @@
-// Writes a WebAssembly object: an import of the memory, the segment of data,
-// and the section `linking` that names it (tool-conventions, Linking.md).
+// Writes a WebAssembly object: an import of the memory, a data segment, and the
+// section `linking`, which gives the segment a symbol (tool-conventions,
+// Linking.md).
 
 #include "targets/wasm/DataObject.h"
 
@@ -23,7 +24,7 @@ static std::string name(StringRef text) {
   return number(text.size()) + text.str();
 }
 
-/// Writes the header of a section whose content has `bytes` bytes.
+/// Writes the header of a section with `bytes` bytes of content.
 static void beginSection(unsigned id, uint64_t bytes, raw_ostream &os) {
   os << char(id) << number(bytes);
 }
@@ -44,7 +45,8 @@ void writeWasmDataObject(StringRef symbol, int64_t bytes, uint32_t align,
               number(divideCeil(bytes, pageBytes)),
           os);
   section(wasm::WASM_SEC_DATACOUNT, number(1), os);
-  // A segment in memory 0 at the address i32.const 0, before it is linked.
+  // The header of a segment in memory 0. Its address is i32.const 0 until it is
+  // linked.
   std::string before = number(1) + number(0) +
                        char(wasm::WASM_OPCODE_I32_CONST) + number(0) +
                        char(wasm::WASM_OPCODE_END) + number(bytes);

@@ -14,9 +14,9 @@ class raw_ostream;
 
 namespace ingot::targets {
 
-/// Writes an object whose only data segment consists of `bytes` bytes that
-/// `payload` writes, aligned to `align`, with one hidden symbol. See
-/// ModuleForm::writeDataObject.
+/// Writes an object with one hidden symbol and one data segment, aligned to
+/// `align`. The segment consists of the `bytes` bytes that `payload` writes.
+/// See ModuleForm::writeDataObject.
 void writeWasmDataObject(llvm::StringRef symbol, int64_t bytes, uint32_t align,
                          llvm::raw_ostream &os,
                          llvm::function_ref<void(llvm::raw_ostream &)> payload);

@@ -1,5 +1,5 @@
-// The C++ text by which a source becomes a module without imports, and the
-// programs with which Node.js runs networks for tests.
+// C++ text with which a generated source becomes a module without imports, and
+// the text and command with which Node.js runs test programs.
 
 #include "targets/wasm/Module.h"
 
@@ -144,8 +144,9 @@ inline int fclose(FILE *) { return 0; }
 inline void *memset(void *to, int value, size_t bytes) { return __builtin_memset(to, value, bytes); }
 )text";
 
-// Words are divided at spaces. Node.js 20 has the relaxed operations behind a
-// flag; later versions do not know it and say so.
+// The command is split into words at spaces. Node.js 20 supports the relaxed
+// operations only with this flag; later versions do not know the flag and print
+// a warning.
 const llvm::StringLiteral nodeCommand =
     "node -e "
     "F=require('fs');B=()=>Buffer.from(E.memory.buffer);"
@@ -158,7 +159,8 @@ const llvm::StringLiteral nodeCommand =
     "E=r.instance.exports;process.exitCode=E.__main_void()})";
 
 std::vector<Product> pairProducts() {
-  // PMADDWD on x86-64, SMULL, SMULL2 and ADDP on Arm.
+  // Engines compile this to PMADDWD on x86-64, and to SMULL, SMULL2 and ADDP on
+  // Arm.
   return {{"si16", "si16", 2, 4, 1,
            "wasm_i32x4_add(v128_t({2}), "
            "wasm_i32x4_dot_i16x8(v128_t({0}), v128_t({1})))"}};

@@ -1,4 +1,5 @@
-// The texts around a network in a WebAssembly module, and its dot products.
+// C++ text that is added to a generated source for WebAssembly, and dot
+// products of the target.
 
 #ifndef INGOT_TARGETS_WASM_MODULE_H
 #define INGOT_TARGETS_WASM_MODULE_H
@@ -7,14 +8,15 @@
 
 namespace ingot::targets {
 
-/// The family of the targets whose sources are modules (ModuleForm.h).
+/// The family of the targets whose generated sources can become modules
+/// (ModuleForm.h).
 inline constexpr llvm::StringLiteral moduleFamily = "wasm32";
 
-/// `hostLibraryText`: files for programs that `nodeCommand` runs; the command
-/// contains no spaces within words.
+/// `hostLibraryText` is C++ text with file functions for programs that Node.js
+/// runs. `nodeCommand` is the command for that; its words contain no spaces.
 extern const llvm::StringLiteral hostLibraryText, nodeCommand;
 
-/// Dot products of pairs of 16-bit integers.
+/// Returns dot products of pairs of 16-bit integers.
 std::vector<Product> pairProducts();
 
 } // namespace ingot::targets

@@ -1,11 +1,11 @@
-// WebAssembly, 32 bits: without vectors, with 16-byte vectors (simd128), and
-// with the relaxed operations on them.
+// 32-bit WebAssembly: without vectors, with 16-byte vectors (simd128), and also
+// with the relaxed operations on vectors.
 //
-// A module is compiled for one level: an engine rejects a whole module that has
-// an instruction it does not know. The program that loads modules chooses the
-// level (`ingot export --as web` writes one module per level). The compiler
-// unites the features of all functions of a module, so that pragmas around
-// functions suffice.
+// A module is compiled for one of these targets, since an engine rejects a
+// whole module that contains an unknown instruction. The program that loads
+// modules chooses one of them (`ingot export --as web` writes a module for each
+// target). The compiler enables the features of all functions for the whole
+// module, so pragmas around functions suffice.
 
 #include "targets/FeaturePragmas.h"
 #include "targets/TargetDescription.h"
@@ -13,8 +13,9 @@
 
 namespace ingot::targets {
 
-/// Entries of roundings and square roots, which are instructions for scalars
-/// and for vectors. The builtin sets no errno.
+/// Entries of the table of intrinsics for roundings and square roots, which are
+/// single instructions for scalars and for vectors. The builtins do not set
+/// errno.
 #define ROUNDINGS(TYPE)                                                        \
   {"math.sqrt", TYPE, TYPE, "__builtin_elementwise_sqrt({0})"},                \
       {"math.floor", TYPE, TYPE, "__builtin_elementwise_floor({0})"},          \
@@ -25,11 +26,12 @@ namespace ingot::targets {
 static const std::vector<Intrinsic> scalarIntrinsics = {ROUNDINGS("f32"),
                                                         ROUNDINGS("f64")};
 
-/// An entry of a function of two registers.
+/// An entry of the table of intrinsics for a function with two vector operands.
 #define OF_TWO(OP, FROM, TO, FUNCTION)                                         \
   {OP, FROM, TO, FUNCTION "(v128_t({0}), v128_t({1}))"}
 
-/// An entry of max or min: a > b ? a : b is pmax of the exchanged operands.
+/// An entry of the table of intrinsics for max or min. `a > b ? a : b` is pmax
+/// with exchanged operands.
 #define EXTREMUM(OP, TYPE)                                                     \
   {OP, TYPE, TYPE, "wasm_" TYPE "_p" OP "(v128_t({1}), v128_t({0}))"}
 
@@ -48,8 +50,8 @@ static const std::vector<Intrinsic> vectorIntrinsics = {
            "wasm_u8x16_narrow_i16x8"),
 };
 
-/// A multiply-add that an engine rounds once where the processor has the
-/// instruction, and twice elsewhere.
+/// An entry of the table of intrinsics for a multiply-add. An engine rounds it
+/// once if the processor has such an instruction, otherwise twice.
 #define MULTIPLY_ADD(TYPE)                                                     \
   {"vector.fma", TYPE, TYPE,                                                   \
    "wasm_" TYPE "_relaxed_madd(v128_t({0}), v128_t({1}), v128_t({2}))"}
@@ -68,7 +70,7 @@ void wasm(std::vector<TargetDescription> &targets) {
   scalar.summary = "WebAssembly without vectors (browsers since 2021); "
                    "tested in Node 20";
   scalar.family = moduleFamily;
-  // Engines on x86-64 have 16 registers for vectors and for floats.
+  // x86-64, on which engines run, has 16 registers for vectors and floats.
   scalar.vectorRegisters = 16;
   scalar.pointerBytes = 4;
   scalar.l1Bytes = 32 << 10;

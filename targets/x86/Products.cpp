@@ -1,23 +1,24 @@
 // Dot products of narrow elements on x86-64.
 //
-// PMADDWD multiplies signed 16-bit integers and adds pairs of products into 32
+// PMADDWD multiplies signed 16-bit integers and adds pairs of products in 32
 // bits; the only sum that can overflow is that of two (-2^15)^2, which wraps.
 // It does not accumulate, so each entry is a product and an addition. VPDPBUSD
 // multiplies unsigned by signed 8-bit integers and adds four products to the
-// accumulator without saturation (VPDPBUSDS is the saturating form). PMADDUBSW
-// has no entry, since it saturates sums of two products to 16 bits. VDPBF16PS
-// adds two products of bf16 to an f32. It rounds to nearest even and flushes
-// subnormal operands and sums to zero, whatever MXCSR says. VFMADD of 16-bit
-// lanes adds an f16 product to an f16 accumulator in each lane, rounded once.
+// accumulator without saturation (VPDPBUSDS saturates). PMADDUBSW has no entry,
+// since it saturates sums of two products to 16 bits. VDPBF16PS adds two bf16
+// products to an f32; it rounds to nearest even and flushes subnormal operands
+// and sums to zero, regardless of MXCSR. VFMADD on 16-bit lanes adds an f16
+// product to an f16 accumulator in each lane, and rounds once.
 //
 // Semantics: Intel 64 and IA-32 Architectures Software Developer's Manual,
 // volume 2. Throughputs: the scheduling models of LLVM 22 (llvm-mca) for
 // Nehalem, Skylake, Skylake-X, Cascade Lake and, for AVX-VNNI, Alder Lake.
-// VDPBF16PS has the throughput of f32 multiply-adds, as measured on Zen 4 at
-// 3.67 GHz: 3.65 G/s of 64 bytes (where either issues once per cycle) and 6.87
-// G/s of 32, with a latency of 6 cycles (November 2026). On Emerald Rapids it
-// has a quarter of the throughput of f32: 1.35 G/s of 64 bytes, against 5.54
-// for VFMADD of f32 and 5.90 for f16 (November 2026).
+//
+// Measured in November 2026: on Zen 4 at 3.67 GHz, VDPBF16PS has the throughput
+// of f32 multiply-adds: 3.65 G/s with 64 bytes (one per cycle, like f32) and
+// 6.87 G/s with 32 bytes; its latency is 6 cycles. On Emerald Rapids, it has a
+// quarter of the throughput of f32: 1.35 G/s with 64 bytes, compared with 5.54
+// G/s for VFMADD on f32 and 5.90 G/s on f16.
 
 #include "targets/x86/Products.h"
 

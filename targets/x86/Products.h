@@ -7,17 +7,19 @@
 
 namespace ingot::targets {
 
-/// Dot products of pairs of 16-bit integers (pmaddwd): SSE2, AVX2, AVX-512 BW.
+/// Return dot products of pairs of 16-bit integers (pmaddwd), with SSE2, AVX2
+/// and AVX-512 BW.
 std::vector<Product> pairProducts128();
 std::vector<Product> pairProducts256();
 std::vector<Product> pairProducts512();
-/// Dot products of groups of four 8-bit integers (vpdpbusd): AVX-512 VNNI, and
-/// AVX-VNNI.
+/// Return dot products of groups of four 8-bit integers (vpdpbusd), with
+/// AVX-512 VNNI and AVX-VNNI.
 std::vector<Product> vnniProducts();
 std::vector<Product> avxVnniProducts();
-/// Products of f16, accumulated in f16 (vfmadd132ph): AVX-512 FP16.
+/// Returns products of f16, accumulated in f16 (vfmadd132ph), with AVX-512
+/// FP16.
 std::vector<Product> halfProducts();
-/// Dot products of pairs of bf16 (vdpbf16ps): AVX-512 BF16.
+/// Returns dot products of pairs of bf16 (vdpbf16ps), with AVX-512 BF16.
 std::vector<Product> bfloatProducts(double perCycle = 2);
 
 } // namespace ingot::targets

@@ -1,19 +1,19 @@
 // AMX: eight matrix tile registers of 16 rows of 64 bytes, and their products.
 //
-// TDPBUSD and its three siblings multiply 8-bit integers of either signedness
-// and sum four products in each lane of 32 bits, without saturation; TDPBF16PS
-// takes pairs of bf16. It sums the even K elements of a tile separately from
-// the odd ones, each multiply-add rounded once to nearest even, and adds both
-// to an accumulator in f32; subnormal operands and results are flushed to zero,
-// whatever MXCSR says (Intel 64 and IA-32 Architectures Software Developer's
-// Manual, volume 2).
+// TDPBUSD and three similar instructions multiply 8-bit integers of either
+// signedness and sum four products in each 32-bit lane, without saturation.
+// TDPBF16PS multiplies pairs of bf16. It sums the even K elements of a tile
+// separately from the odd ones, rounding each multiply-add once to nearest
+// even, and adds both sums to an f32 accumulator. It flushes subnormal operands
+// and results to zero, regardless of MXCSR (Intel 64 and IA-32 Architectures
+// Software Developer's Manual, volume 2).
 //
-// Cycles: Intel 64 and IA-32 Architectures Optimization Reference Manual,
-// chapter on AMX, for Sapphire Rapids: a product issues every 16 cycles with a
-// latency of 52, loads every 8 cycles, stores every 16. The manual does not
-// document LDTILECFG, which writes the state of all tiles; it is assumed to
+// Cycles, for Sapphire Rapids: Intel 64 and IA-32 Architectures Optimization
+// Reference Manual, chapter on AMX. A product issues every 16 cycles with a
+// latency of 52; loads issue every 8 cycles, stores every 16. The manual does
+// not document LDTILECFG, which writes the state of all tiles; it is assumed to
 // take 64 cycles. LLVM 22 has no model of these instructions. None of these
-// figures was measured, for lack of a machine with AMX.
+// numbers was measured, since no machine with AMX was available.
 
 #include "targets/x86/Tiles.h"
 

@@ -10,10 +10,11 @@ namespace ingot::targets {
 TileRegisters tileRegisters();
 std::vector<Intrinsic> tileIntrinsics();
 
-/// The macros of tile instructions in generated code, and the code that
-/// requests the permission to use tiles from the operating system.
+/// C++ text: the macros for tile instructions, and the function that requests
+/// permission from the operating system to use tiles.
 extern const llvm::StringLiteral tileFunctions, tilePermissionText;
-/// Requests the permission for this process and returns whether it was granted.
+/// Requests permission for this process to use tiles; returns whether it was
+/// granted.
 bool mayUseTiles();
 
 } // namespace ingot::targets

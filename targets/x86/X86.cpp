@@ -1,10 +1,10 @@
 // x86-64 in the levels of its psABI.
 //
-// x86-64-v2 has SSE4.2 (16-byte vectors, 16 registers), x86-64-v3 adds AVX2,
-// FMA and F16C (32-byte vectors), x86-64-v4 AVX-512 F/BW/CD/DQ/VL (64-byte
-// vectors, 32 registers). Levels with dot products of 8-bit integers follow
-// both: x86-64-v3+avxvnni, x86-64-v4+vnni. The levels above x86-64-v4+vnni have
-// products of bf16 and of f16, and tiles (Tiles.cpp).
+// x86-64-v2 has SSE4.2 (16-byte vectors, 16 registers). x86-64-v3 adds AVX2,
+// FMA and F16C (32-byte vectors). x86-64-v4 adds AVX-512 F/BW/CD/DQ/VL (64-byte
+// vectors, 32 registers). x86-64-v3+avxvnni and x86-64-v4+vnni add dot products
+// of 8-bit integers. The targets above x86-64-v4+vnni add products of bf16 and
+// of f16, and tiles (Tiles.cpp).
 
 #include "targets/FeaturePragmas.h"
 #include "targets/TargetDescription.h"
@@ -19,9 +19,9 @@
 
 namespace ingot::targets {
 
-// The features of each level, for four uses: the pragma of each compiler (which
-// takes only string literals), the query whether this machine has them, and the
-// selector in generated code.
+// The features of each level. They are used in the pragmas of both compilers
+// (which accept only string literals), in the query whether this machine has
+// them, and in the selection in generated code.
 #define V2_FEATURES "sse3,ssse3,sse4.1,sse4.2,popcnt"
 #define V3_FEATURES V2_FEATURES ",avx,avx2,fma,f16c,bmi,bmi2,lzcnt,movbe"
 #define V3_VNNI_FEATURES V3_FEATURES ",avxvnni"
@@ -39,8 +39,8 @@ static bool hostHas(llvm::StringRef features) {
                       [&](llvm::StringRef f) { return host.lookup(f); });
 }
 
-/// Where `cpuid` reports a feature, and which registers the operating system
-/// must save for it (a mask of XCR0).
+/// Where the instruction cpuid reports a feature, and which registers the
+/// operating system must save for it (a mask of XCR0).
 struct CpuidFeature {
   llvm::StringRef name;
   enum Word {
@@ -82,7 +82,7 @@ static constexpr CpuidFeature cpuidFeatures[] = {
     {"avx512bf16", CpuidFeature::Leaf7Sub1Eax, 5, 0xe6},
 };
 
-// Executes cpuid instead of calling __builtin_cpu_supports, which needs the
+// The selection executes cpuid, since __builtin_cpu_supports would need the
 // runtime library of the compiler.
 static constexpr llvm::StringLiteral selectText =
     R"(struct Cpuid { uint32_t a, b, c, d; };
@@ -110,7 +110,8 @@ inline bool has(uint32_t basic, uint32_t more, uint32_t extended, uint32_t saved
 }
 )";
 
-/// Returns the call of `has` that tests for all of `features`.
+/// Returns a C++ condition, a call of `has`, that is true if the machine has
+/// all of `features`.
 static std::string selectCondition(llvm::StringRef features) {
   unsigned words[6] = {}, saved = 0;
   for (llvm::StringRef wanted : llvm::split(features, ',')) {
@@ -125,8 +126,8 @@ static std::string selectCondition(llvm::StringRef features) {
   };
   std::string condition = "has(" + hex(words[0]) + ", " + hex(words[1]) + ", " +
                           hex(words[2]) + ", " + hex(saved) + ")";
-  // Features that cpuid leaf 7 reports in ecx or edx, or in its subleaf 1, are
-  // tested together with features in ebx, so leaf 7 exists.
+  // Features in other words of leaf 7 are always tested together with a feature
+  // in ebx of leaf 7, so leaf 7 is known to exist.
   auto addWord = [&](llvm::StringRef found, CpuidFeature::Word word) {
     if (words[word])
       condition += (" && (" + found + " & " + hex(words[word]) +
@@ -139,8 +140,8 @@ static std::string selectCondition(llvm::StringRef features) {
   return condition;
 }
 
-/// Entries of square roots, roundings and extrema (max is a > b ? a : b, min
-/// likewise) for one vector width; PREFIX is _mm or _mm256.
+/// Entries of the table of intrinsics for square roots, roundings, maximum (a >
+/// b ? a : b) and minimum of vectors of one width. PREFIX is _mm or _mm256.
 #define ROWS(PREFIX, LANES32, LANES64)                                         \
   {"max", "f32x" LANES32, "f32x" LANES32, PREFIX "_max_ps({0}, {1})"},         \
       {"max", "f64x" LANES64, "f64x" LANES64, PREFIX "_max_pd({0}, {1})"},     \
@@ -161,20 +162,23 @@ static std::string selectCondition(llvm::StringRef features) {
       {"math.trunc", "f64x" LANES64, "f64x" LANES64,                           \
        PREFIX "_round_pd({0}, 11)"}
 
-/// Entries of a scalar operation, computed in the lowest lane of a vector.
+/// Entries of the table of intrinsics for an operation on scalars, which is
+/// computed in the lowest lane of a vector.
 #define SCALAR(OP, NAME, TAIL)                                                 \
   {OP, "f32", "f32",                                                           \
    "_mm_cvtss_f32(" NAME "_ss(_mm_set_ss({0}), _mm_set_ss({0})" TAIL "))"},    \
       {OP, "f64", "f64",                                                       \
        "_mm_cvtsd_f64(" NAME "_sd(_mm_set_sd({0}), _mm_set_sd({0})" TAIL "))"}
 
-/// An entry of a function of two operands that are cast to the type REGISTER.
+/// An entry of the table of intrinsics for a function with two operands, which
+/// are cast to the type REGISTER.
 #define OF_TWO(OP, FROM, TO, FUNCTION, REGISTER)                               \
   {OP, FROM, TO, FUNCTION "(" REGISTER "({0}), " REGISTER "({1}))"}
 
-/// Entries of operations in blocks of 128 bits: they narrow two registers of
-/// integers into one with elements of half the width, saturated, or interleave
-/// the bytes, or pairs of bytes, of two registers.
+/// Entries of the table of intrinsics for operations that work in blocks of 128
+/// bits. They narrow two registers of integers to one register with elements of
+/// half the width (saturating), or interleave the bytes, or pairs of bytes, of
+/// two registers.
 #define BLOCKS(PREFIX, REGISTER, I32, I16, I8)                                 \
   OF_TWO("kernel.narrow_signed", I32, I16, PREFIX "_packs_epi32", REGISTER),   \
       OF_TWO("kernel.narrow_unsigned", I32, I16, PREFIX "_packus_epi32",       \
@@ -188,16 +192,16 @@ static std::string selectCondition(llvm::StringRef features) {
       OF_TWO("kernel.zip_low", I16, I16, PREFIX "_unpacklo_epi16", REGISTER),  \
       OF_TWO("kernel.zip_high", I16, I16, PREFIX "_unpackhi_epi16", REGISTER)
 
-/// Entries that zero- or sign-extend vectors of integers. g++ 12 splits a
-/// vector that becomes four times as wide, although this is one instruction,
-/// and halves one that becomes twice as wide.
+/// Entries of the table of intrinsics that zero- or sign-extend vectors of
+/// integers. They are needed since g++ 12 splits a vector that becomes two or
+/// four times as wide, although the conversion is one instruction.
 #define WIDEN(FROM, TO, FUNCTION, FROM_BITS, TO_BITS, VALUE)                   \
   {"arith.extui", FROM, TO,                                                    \
    FUNCTION "epu" FROM_BITS "_epi" TO_BITS "(" VALUE ")"},                     \
       {"arith.extsi", FROM, TO,                                                \
        FUNCTION "epi" FROM_BITS "_epi" TO_BITS "(" VALUE ")"}
 
-/// Vectors of 4 and 8 bytes as the lower part of a register.
+/// The conversion of a vector of 4 or 8 bytes to the lower part of a register.
 #define WORD "_mm_cvtsi32_si128(int32_t({0}))"
 #define TWO_WORDS "_mm_cvtsi64_si128(int64_t({0}))"
 
@@ -227,8 +231,9 @@ static const std::vector<Intrinsic> v3Intrinsics = {
     {"arith.truncf", "f32x8", "f16x8", "_mm256_cvtps_ph({0}, 0)"},
 };
 
-// The intrinsics have a mask of all lanes, since g++ 12 warns about an
-// uninitialized variable in its own header for the unmasked forms.
+// The entries call the masked intrinsics, with all lanes enabled: for the
+// unmasked ones, g++ 12 warns about an uninitialized variable in its own
+// header.
 static const std::vector<Intrinsic> v4Intrinsics = {
     BLOCKS("_mm512", "__m512i", "i32x16", "i16x32", "i8x64"),
     WIDEN("i8x16", "i32x16", "_mm512_maskz_cvt", "8", "32",
@@ -241,8 +246,8 @@ static const std::vector<Intrinsic> v4Intrinsics = {
      "_mm512_maskz_cvtepi32_epi8(0xFFFF, __m512i({0}))"},
     {"arith.trunci", "i32x8", "i8x8",
      "_mm_cvtsi128_si64(_mm256_maskz_cvtepi32_epi8(0xFF, __m256i({0})))"},
-    // Looks up the float for a number of 4 or 2 bits: VPERMPS selects one of 16
-    // lanes by the lowest four bits of the index.
+    // Converts numbers of 4 or 2 bits to float by a table: VPERMPS selects one
+    // of 16 lanes by the lowest four bits of the index.
     {"kernel.low_bits[4]", "i32x16", "f32x16",
      "_mm512_permutexvar_ps(__m512i({0}), _mm512_setr_ps(0, 1, 2, 3, 4, 5, 6, "
      "7, 8, 9, 10, 11, 12, 13, 14, 15))"},
@@ -277,8 +282,8 @@ static const std::vector<Intrinsic> v4Intrinsics = {
      "_mm512_maskz_cvtps_ph(0xFFFF, {0}, 0)"},
 };
 
-// Conversions to bf16, which flush subnormal numbers to zero. Four lanes, or
-// one, are the lower part of a register.
+// Conversions to bf16, which flush subnormal numbers to zero. A vector of four
+// lanes, or a scalar, is in the lower part of a register.
 static const std::vector<Intrinsic> bfloatIntrinsics = {
     {"arith.truncf", "f32", "bf16",
      "uint16_t(_mm_cvtsi128_si32(__m128i(_mm_cvtneps_pbh(_mm_set_ss({0})))))",
@@ -315,13 +320,13 @@ void x86(std::vector<TargetDescription> &targets) {
   v2.l1Bytes = 32 << 10;
   v2.l1WayBytes = 4 << 10;
   v2.l2Bytes = 256 << 10;
-  // Starting and ending work on another core takes 0.12 us with
-  // runtime_support/ingot_thread_pool.h while both threads spin, and as long
-  // again because workers do not finish together (Zen 4 at 3.7 GHz, November
+  // Starting work on another core and waiting for its end takes 0.12 us with
+  // runtime_support/ingot_thread_pool.h while both threads spin, plus another
+  // 0.12 us since workers do not finish together (Zen 4 at 3.7 GHz, November
   // 2026).
   v2.forkCycles = 1000;
-  // One core reads 44 to 48 GB/s at 4.3 GHz, for weights that have been read
-  // before.
+  // One core reads 44 to 48 GB/s at 4.3 GHz if it reads weights that it has
+  // read before.
   v2.rates.memoryBytes = 11;
   v2.intrinsics = v2Intrinsics;
   v2.products = pairProducts128();
@@ -368,7 +373,7 @@ void x86(std::vector<TargetDescription> &targets) {
   v4.summary = "x86-64 with AVX-512 F/BW/CD/DQ/VL (2017 and later)";
   v4.vectorBytes = {64, 32, 16};
   v4.vectorRegisters = 32;
-  // Ice Lake, Zen 5 and later cores have 48 KiB.
+  // The value of older cores; Ice Lake, Zen 5 and later cores have 48 KiB.
   v4.l1Bytes = 32 << 10;
   v4.l2Bytes = 1 << 20;
   append(v4.intrinsics, v4Intrinsics);

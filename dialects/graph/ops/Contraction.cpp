@@ -12,7 +12,7 @@ using namespace mlir;
 
 namespace ingot::graph {
 
-/// Returns the shape of a matrix product; empty if the batch axes do not
+/// Returns the shape of a matrix product; nullopt if the batch axes cannot be
 /// broadcast.
 static std::optional<Dims> productShape(ArrayRef<Dim> a, ArrayRef<Dim> b) {
   auto shape = broadcastShapes({a.drop_back(2), b.drop_back(2)});
@@ -25,8 +25,9 @@ RankedTensorType MatMulOp::typeOf(Value a, Value b) {
   return tensorOf(*productShape(dimsOf(a), dimsOf(b)), elementOf(a));
 }
 
-/// Rejects a zero point unless it is a scalar or broadcasts to `operand` with
-/// size 1 along K, which is axis `steps` from the end.
+/// Rejects the zero point of `operand` unless it is a scalar, or it broadcasts
+/// to `operand` and has size 1 along K. K is the axis at position `steps` from
+/// the end.
 static LogicalResult zeroPoint(TypeRule &rule, Value zero, Value operand,
                                size_t steps, StringRef name) {
   if (elementOf(zero) != elementOf(operand))
@@ -43,8 +44,8 @@ static LogicalResult zeroPoint(TypeRule &rule, Value zero, Value operand,
                           (steps == 1 ? "row" : "column"));
 }
 
-/// Rejects element types unless all are equal, or the operands are narrow and
-/// the sum is wider; rejects zero points of anything but integers.
+/// Checks the element types: all are equal, or the operands are narrow and the
+/// sum is wider. Only integers may have zero points.
 static LogicalResult contractedTypes(TypeRule &rule, Value a, Value b, Type sum,
                                      bool hasZeros) {
   auto isNarrow = [](Type type) {
@@ -85,9 +86,9 @@ LogicalResult MatMulOp::inferTypes(Adaptor op, TypeRule &rule) {
   return rule.result(*shape, sum);
 }
 
-/// The type rule of convolutions. Weights are [kernel..., inputs, outputs];
-/// with groups, either `inputs` or (transposed) `outputs` counts the channels
-/// of one group.
+/// The type rule of convolutions. The weights are [kernel..., inputs, outputs].
+/// With groups, `inputs` (of a transposed convolution: `outputs`) is the number
+/// of channels of one group.
 template <typename OpAdaptor>
 static LogicalResult convTypes(OpAdaptor op, TypeRule &rule, bool transposed) {
   Dims x = dimsOf(op.getX()), w = dimsOf(op.getW());
@@ -135,8 +136,8 @@ Expr MatMulOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
     return i;
   };
   Type type = elementOf(getResult());
-  // Loads a zero point. One that all columns share is loaded as a scalar and
-  // later broadcast to the lanes.
+  // Loads a zero point. If all columns have the same one, it is loaded as a
+  // scalar and later broadcast to the lanes.
   auto zeroAt = [&](Value zero, Expr row, Expr column) {
     ArrayRef<int64_t> shape = shapeOf(zero);
     Exprs i;
@@ -183,8 +184,8 @@ bool ConvOp::isWidening() {
 
 bool ConvOp::isCheap() { return false; }
 bool ConvOp::passesLanes() {
-  // Lanes are output channels. They read one input channel together (one
-  // group), or each its own (depthwise).
+  // Lanes are adjacent output channels. Either all lanes read the same input
+  // channel (one group), or each lane reads a different one (depthwise).
   int64_t outputs = shapeOf(getResult()).back(),
           inputs = shapeOf(getW()).drop_back().back();
   return getGroups() == 1 ||
@@ -283,8 +284,9 @@ Expr ConvTransposeOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
     std::string name = spatialAxisName(axis, kernel.size());
     return b.reduce(kernel[axis], acc, [&](Expr i, Expr acc) {
       named(i, "kernel_" + name);
-      // i * stride = o + low - k * dilation: the right side must be a multiple
-      // of the stride, with i inside the input.
+      // The input position i satisfies i * stride = o + low - k * dilation. So
+      // the right side must be a multiple of the stride, and i must be inside
+      // the input.
       Expr scaled = idx[1 + axis] + static_cast<double>(getLow()[axis]) -
                     i * static_cast<double>(getDilations()[axis]);
       named(scaled, "spread_" + name);
@@ -365,7 +367,8 @@ Expr NarrowMatMulOp::numberIn(Expr word, int64_t place) {
   if (place > 0)
     word = word >>
            word.builder->constantInt(place * int64_t(getBits()), word.type);
-  // The last weight of a byte has no bits above it to clear.
+  // The last weight of a byte is in the highest bits, so the mask is not
+  // needed.
   if (place + 1 == perByte())
     return convert(word, elementOf(getResult()));
   ElementBuilder &b = *word.builder;
@@ -397,8 +400,9 @@ Expr NarrowMatMulOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
 }
 
 namespace {
-/// The steps (the K dimension) of a weight matrix: all axes but the last. The
-/// last `axes` of them are merged and divided into groups of `group` steps.
+/// The K dimension of a weight matrix, which consists of all axes but the last.
+/// The last `axes` of these axes are merged and divided into groups of `group`
+/// steps.
 struct GroupedSteps {
   GroupedSteps(ArrayRef<int64_t> matrix, int64_t group, int64_t axes)
       : grouped(matrix.drop_back().take_back(axes)),
@@ -407,7 +411,7 @@ struct GroupedSteps {
     count = product(groups);
   }
 
-  /// The sizes of the axes that are divided into groups.
+  /// The sizes of the merged axes.
   ArrayRef<int64_t> grouped;
   /// The sizes of the axes before `grouped`, then the number of groups.
   SmallVector<int64_t> groups;
@@ -415,8 +419,8 @@ struct GroupedSteps {
 };
 } // namespace
 
-/// Returns the number of elements of a weight matrix packed in panels; nothing
-/// if the matrix does not fit the panels.
+/// Returns the number of elements of a weight matrix that is packed in panels;
+/// nullopt if the matrix does not fit the panels.
 static std::optional<int64_t> packedSize(ArrayRef<int64_t> matrix,
                                          int64_t panel, int64_t tail,
                                          int64_t group, int64_t axes) {

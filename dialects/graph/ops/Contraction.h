@@ -7,9 +7,9 @@
 
 namespace ingot::graph {
 
-/// Whether K, the number of products that each element of the result sums, is
-/// known when compiling: the weights of a convolution have constant sizes, or
-/// the last axis of a matmul's left operand does.
+/// Whether K, the number of products that are summed to each element of the
+/// result, is a compile-time constant: the weights of a convolution have
+/// constant sizes, or the last axis of a matmul's left operand has one.
 bool hasKnownSteps(mlir::Operation *op);
 
 } // namespace ingot::graph

@@ -1,10 +1,10 @@
-// Matrix multiplications and convolutions.
+// Operators for matrix multiplications and convolutions.
 
 class Graph_Contraction<string mnemonic, Trait types = Graph_InferredTypes>
     : Graph_ElementOp<mnemonic, [Graph_DynamicSizes, DeclareOpInterfaceMethods<ElementOpInterface, ["passesLanes", "isCheap"]>],
                       types>;
 
-/// A contraction over sliding windows: a convolution.
+/// A convolution: a contraction over sliding windows.
 class Graph_WindowProduct<string mnemonic> : Graph_Contraction<mnemonic, Graph_StatedTypes> {
   let arguments = (ins Graph_Tensor:$x, Graph_Tensor:$w, Optional<Graph_Tensor>:$bias, DenseI64ArrayAttr:$strides,
                    DenseI64ArrayAttr:$dilations, DenseI64ArrayAttr:$low, I64Attr:$groups);
@@ -36,7 +36,7 @@ def Graph_MatMulOp : Graph_Contraction<"matmul", Graph_StatedTypes> {
     /// Returns the result type for operands of one element type whose shapes
     /// match.
     static ::mlir::RankedTensorType typeOf(::mlir::Value a, ::mlir::Value b);
-    /// The zero points of the operands; null if there are none.
+    /// The zero points of the operands; null for an operand without one.
     ::mlir::Value getAZero() { return getZeros().empty() ? ::mlir::Value() : getZeros()[0]; }
     ::mlir::Value getBZero() { return getZeros().empty() ? ::mlir::Value() : getZeros()[1]; }
     /// Whether narrow operands are accumulated in a wider type.
@@ -94,8 +94,8 @@ def Graph_NarrowMatMulOp : Graph_Contraction<"narrow_matmul"> {
     /// Returns a byte of weights, or a vector of them, zero-extended to 32-bit
     /// words.
     Expr wordOf(Expr byte);
-    /// Returns weight `place` of the byte in `word` (a word or a vector of words) as a
-    /// float.
+    /// Returns weight number `place` of the byte in `word`, which is a word or
+    /// a vector of words, as a float.
     Expr numberIn(Expr word, Expr place);
     Expr numberIn(Expr word, int64_t place);
   }];

@@ -8,7 +8,8 @@
 using namespace mlir;
 using namespace ingot::graph;
 
-/// Checks that `body` names a private function with these types.
+/// Checks that `body` is the name of a private function with these argument and
+/// result types.
 static LogicalResult checkBody(Operation *op, FlatSymbolRefAttr body,
                                TypeRange arguments, TypeRange results,
                                SymbolTableCollection &symbols) {

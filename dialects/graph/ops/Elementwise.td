@@ -1,25 +1,28 @@
-// Elementwise operators: each applies one scalar function.
+// Elementwise operators: each applies one scalar function to each element.
 //
-// A regular operator is one record here and nothing else: its ONNX name, the
-// scalar function of `x` (and `y`, `z`), its attributes. Import, shape rule,
-// broadcasting, fusion, vectorization and documentation follow from the record.
+// A regular operator consists of one record in this file: its ONNX name, the
+// scalar function of `x` (and `y`, `z`), and its attributes. Import, shape
+// rule, broadcasting, fusion, vectorization and documentation follow from the
+// record.
 
-/// `scalar` is the C++ body of a function that gets ElementBuilder &b and the
-/// operands' elements `x`, `y`, `z` (as many as there are) and returns an Expr.
-/// `resultElem`: the element type of the result, given the operand types in[i].
+/// `scalar` is the C++ body of a function with the parameters ElementBuilder &b
+/// and `x`, `y`, `z` (one for each operand: its element), which returns an
+/// Expr. `resultElem` is the C++ expression for the element type of the result,
+/// given the element types in[i] of the operands.
 class Graph_Elementwise<string mnemonic, string onnx, dag operands, string resultElem = "in[0]",
                         Trait types = Graph_InferredTypes>
     : Graph_ElementOp<mnemonic, [Graph_DynamicSizes, DeclareOpInterfaceMethods<ElementOpInterface, ["passesLanes"]>,
                                  DeclareOpInterfaceMethods<ElementwiseOpInterface>,
                                  DeclareOpInterfaceMethods<PermuteOpInterface, ["permutesOperand"]>], types> {
-  /// The operands that must have the same element type.
+  /// C++ expression for the operands that must have the same element type.
   string alike = "op.getOperands()";
-  /// Additional checks of the type rule: statements that return failure or fall
-  /// through.
+  /// Additional checks of the type rule: C++ statements that return failure if
+  /// a check fails.
   code typeRule = "";
   string element = !if(!eq(!cast<string>(types), "Graph_StatedTypes"), "rule.statedElement()",
                        "resultElement(::llvm::map_to_vector(op.getOperands(), elementOf))");
-  /// The ONNX operator; empty if the importer builds it from others.
+  /// The ONNX operator; empty if the importer builds the operation from several
+  /// or other ONNX operators.
   string onnxName = onnx;
   code scalar = "";
   /// Attributes (dag of attribute defs), named as in ONNX.
@@ -77,7 +80,7 @@ class Graph_Bits<string mnemonic, string onnx, code body, dag attrs = (ins)>
   let scalar = body;
   let attributes = attrs;
 }
-/// Conversions, whose builder is given the element type of the result.
+/// Conversions. Their builder takes the element type of the result as an argument.
 class Graph_Conversion<string mnemonic, dag operands, code body, dag attrs = (ins)>
     : Graph_Elementwise<mnemonic, "", operands, "in[0]", Graph_StatedTypes> {
   let scalar = body;
@@ -220,7 +223,8 @@ def Graph_BitShiftOp : Graph_Bits<"bit_shift", "BitShift",
     [{ return getDirection() == "LEFT" ? x << y : x >> y; }], (ins Graph_Text<"LEFT", ["LEFT", "RIGHT"]>:$direction)>;
 /// Rounds an f32 to tf32 (10 bits of mantissa).
 def Graph_RoundToTf32Op : Graph_Function<"round_to_tf32", "", [{ return roundToTf32(x); }]>;
-/// The upper 32 bits of a 64-bit product: scales `x` by y * 2^-32, a factor below 1.
+/// Returns the upper 32 bits of a 64-bit product: x * y * 2^-32, so that y *
+/// 2^-32 is a factor below 1.
 def Graph_MulHighOp : Graph_Elementwise<"mul_high", "", (ins Graph_Integers:$x, Graph_Integers:$y)> {
   let scalar = [{ return mulHigh(x, y); }];
   let typeRule = [{

@@ -65,7 +65,8 @@ namespace {
 
 /// x * 1, x / 1, x + 0, x - 0, x ^ 1 -> x
 ///
-/// The neutral element of a float sum is -0.0, since -0.0 + 0.0 is 0.0.
+/// The neutral element of a float sum is -0.0: adding 0.0 would change -0.0 to
+/// 0.0.
 struct DropNeutral : RewritePattern {
   explicit DropNeutral(MLIRContext *context)
       : RewritePattern(MatchAnyOpTypeTag(), /*benefit=*/1, context) {}
@@ -118,7 +119,7 @@ LogicalResult multiplyByInverse(DivOp op, PatternRewriter &rewriter) {
 // Repeated and inverse functions
 //===----------------------------------------------------------------------===//
 
-/// f(f(x)) -> f(x)
+/// f(f(x)) -> f(x), for idempotent operators such as relu
 template <typename OpT> struct DropSecond : OpRewritePattern<OpT> {
   using OpRewritePattern<OpT>::OpRewritePattern;
   LogicalResult matchAndRewrite(OpT op,
@@ -166,12 +167,13 @@ struct Bound {
 
   Value x() const { return op->getOperand(operand); }
   Value result() const { return op->getResult(0); }
-  /// Whether this bound implies `other`, a bound on the same side.
+  /// Whether values within this bound are also within `other`, a bound on the
+  /// same side.
   bool isWithin(const Bound &other) const {
     return isLower ? number >= other.number : number <= other.number;
   }
-  /// Whether one of the bounds is stricter than the other, or both are the
-  /// same. Bounds of 0.0 and -0.0 are neither.
+  /// Whether the stricter of the two bounds is known, or both are the same. Not
+  /// so for the bounds 0.0 and -0.0.
   bool isOrderedWith(const Bound &other) const {
     return number != other.number ||
            std::signbit(number) == std::signbit(other.number);

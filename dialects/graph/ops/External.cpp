@@ -1,4 +1,4 @@
-// Calls of C functions of the user: custom operators.
+// Custom operators, which call C functions of the user.
 
 #include "dialects/graph/ElementBuilder.h"
 #include "dialects/graph/GraphDialect.h"
@@ -32,7 +32,7 @@ LogicalResult CallExternalOp::inferTypes(Adaptor op, TypeRule &rule) {
 }
 
 /// Returns the buffer of an input. A constant that was copied into the kernel
-/// has none; it is stored on the stack.
+/// has no buffer; it is stored in a new buffer on the stack.
 static Value bufferOf(BodyBuilder &b, Value input) {
   if (Value buffer = b.bufferOf(input))
     return buffer;

@@ -1,4 +1,4 @@
-// Definitions of ensembles of decision trees.
+// Definitions of the operators for ensembles of decision trees.
 
 #include "dialects/graph/ExprNames.h"
 #include "dialects/graph/GraphDialect.h"
@@ -7,8 +7,9 @@ using namespace mlir;
 
 namespace ingot::graph {
 
-/// Checks the operands that graph.forest and graph.forest_masks have in common:
-/// one value per decision node, or per weight of a leaf.
+/// Checks the tables that are operands of both graph.forest and
+/// graph.forest_masks. They have one value for each decision node, or one for
+/// each weight of a leaf.
 template <typename Adaptor>
 static LogicalResult checkTables(Adaptor op, TypeRule &rule, int64_t decisions,
                                  int64_t weights) {
@@ -46,15 +47,17 @@ LogicalResult ForestOp::inferTypes(Adaptor op, TypeRule &rule) {
 
 namespace {
 
-/// Builds the tree walks of graph.forest for one row of features.
+/// Builds the tree walks of graph.forest for one row of the input, the features
+/// of a sample.
 class WalkBuilder {
 public:
   WalkBuilder(BodyBuilder &b, ForestOp op, Expr row)
       : b(b), op(op), row(row), type(elementOf(op.getResult())) {}
 
-  /// Walks down `count` trees from `firstTree` on, interleaved, since each step
-  /// of one walk depends on the previous one. Then adds the contributions of
-  /// the leaves in the order of the trees.
+  /// Walks down `count` trees from `firstTree` on, then adds the contributions
+  /// of the leaves in the order of the trees. The steps of the walks are
+  /// interleaved, since each step depends on the previous step of the same
+  /// walk.
   void walk(Expr firstTree, int64_t count) {
     Expr steps;
     Exprs roots;
@@ -79,7 +82,7 @@ public:
     return op.getAggregate() == "SUM" || op.getAggregate() == "AVERAGE";
   }
 
-  /// Returns the initial value of the aggregation.
+  /// Returns the initial value of the aggregation over trees.
   Expr start() {
     return b.constant(adds()                       ? 0
                       : op.getAggregate() == "MIN" ? INFINITY
@@ -124,9 +127,10 @@ private:
 void ForestOp::emitBody(BodyBuilder &b) {
   int64_t trees = shapeOf(getRoots())[0], targets = shapeOf(getResult())[1];
   Type type = elementOf(getResult());
-  // The number of trees walked at once on cores with vectors; on other cores it
-  // would only add code. With 200 trees on Zen 4, 8 at a time take 3.5 us, 12
-  // take 2.9 us and 16 take 7.0 us, since clang++ 22 vectorizes them.
+  // The number of trees that are walked at once on cores with vectors. On other
+  // cores, it is 1, since more would only add code. With 200 trees on Zen 4, 8
+  // at a time take 3.5 us, 12 take 2.9 us and 16 take 7.0 us, since clang++ 22
+  // vectorizes 16.
   constexpr int64_t most = 12;
   int64_t together = std::min(trees, b.vectorLanes > 1 ? most : 1);
   b.forIndependent(dimsOf(getX())[0], [&](ArrayRef<Expr> row) {
@@ -146,8 +150,8 @@ void ForestOp::emitBody(BodyBuilder &b) {
       Expr sum = b.loadOutput(0, type, {row[0], target[0]});
       if (getAggregate() == "AVERAGE")
         sum = sum / static_cast<double>(trees);
-      // If nothing contributes to a target, its minimum or maximum is 0, as in
-      // ONNX Runtime.
+      // If no leaf contributes to a target, the minimum or maximum of that
+      // target is 0, as in ONNX Runtime.
       if (!walks.adds())
         sum = select(equal(sum, walks.start()), b.constant(0, type), sum);
       b.store(0, sum + convert(b.load(getBase(), target), type),
@@ -176,15 +180,15 @@ LogicalResult ForestMasksOp::inferTypes(Adaptor op, TypeRule &rule) {
 
 namespace {
 
-/// Builds the code of graph.forest_masks for a block of rows that are computed
-/// together, one per lane.
+/// Builds the code of graph.forest_masks for a block of input rows that are
+/// processed together, one in each lane.
 class MasksBuilder {
 public:
   MasksBuilder(BodyBuilder &b, ForestMasksOp op)
       : b(b), op(op), targets(shapeOf(op.getResult())[1]),
         type(elementOf(op.getResult())), bits(elementOf(op.getKept())) {}
 
-  /// Emits the code for `lanes` rows from row `first` on.
+  /// Emits the code for `lanes` input rows, beginning with row `first`.
   void emit(Expr first) {
     lanes = b.lanes();
     if (lanes > 1) {
@@ -197,8 +201,8 @@ public:
 private:
   int64_t trees() { return shapeOf(op.getWordsOf())[0] - 1; }
 
-  /// Adds up the leaf weights of a forest with a single target; the sums stay
-  /// in registers.
+  /// Adds up the weights of the leaves if the forest has a single target. The
+  /// sums stay in registers.
   void addToOne(Expr first) {
     Expr none = b.broadcast(b.constant(0, type), lanes);
     Expr sum = b.loop(trees(), {none}, [&](Expr tree, ArrayRef<Expr> carried) {
@@ -245,8 +249,8 @@ private:
     });
   }
 
-  /// Calls `body` with each row, its lane, and the leaf that it reaches in a
-  /// tree.
+  /// Calls `body` with each input row, its lane, and the leaf that the row
+  /// reaches in `tree`.
   void forEachLeaf(Expr tree, Expr first,
                    llvm::function_ref<void(Expr, Expr, Expr)> body) {
     named(tree, "tree");
@@ -263,8 +267,8 @@ private:
     return convert(b.loadScalar(table, {at}), b.builder.getIndexType());
   }
 
-  /// Calls `body` with the row and the lane of each row of the block, one after
-  /// the other.
+  /// Calls `body` with the index and the lane of each row of the block, in
+  /// sequence.
   void forEachRow(Expr first, llvm::function_ref<void(Expr, Expr)> body) {
     b.withLanes(1, [&]() -> Expr {
       b.forEach({lanes}, [&](ArrayRef<Expr> lane) {
@@ -274,9 +278,9 @@ private:
     });
   }
 
-  /// Returns the first leaf of a tree that no node rules out. Each word has the
-  /// bits of 32 leaves; words are visited from the last to the first, so that
-  /// the first nonzero word determines the leaf.
+  /// Returns the first leaf of a tree that no node rules out. Each word has one
+  /// bit for each of 32 leaves. Words are visited from the last to the first,
+  /// and the leaf of each nonzero word replaces the previous result.
   Expr reachedLeaf(Expr tree, Expr row) {
     Expr begin = indexAt(op.getWordsOf(), tree),
          end = indexAt(op.getWordsOf(), tree + 1.0);
@@ -291,7 +295,7 @@ private:
     })[0];
   }
 
-  /// Returns the bits of those leaves of a word that no node rules out.
+  /// Returns those bits of a word that belong to leaves that no node rules out.
   Expr leftBits(Expr word, Expr row) {
     Expr all = b.broadcast(b.constantInt(-1, bits), lanes);
     return b.loop(
@@ -312,8 +316,8 @@ private:
         })[0];
   }
 
-  /// Returns the index of the lowest set bit: the exponent of that bit
-  /// converted to float.
+  /// Returns the index of the lowest set bit: isolates the bit, converts it to
+  /// float and reads the exponent.
   Expr firstBit(Expr mask) {
     constexpr int64_t mantissaBits = 23, exponentBits = 255, bias = 127;
     auto number = [&](int64_t value) { return b.constantInt(value, bits); };
@@ -327,7 +331,7 @@ private:
   ForestMasksOp op;
   int64_t targets, lanes = 1;
   Type type, bits;
-  /// Per lane: the leaf that the row reaches, and the weight of that leaf.
+  /// The leaf that the row of each lane reaches, and the weight of that leaf.
   Value reached, terms;
 };
 
@@ -348,7 +352,7 @@ void ForestMasksOp::emitBody(BodyBuilder &b) {
     return b.forIndependent(whole, [&](ArrayRef<Expr> block) {
       inLanes(named(block[0] * double(lanes), "first_row"));
     });
-  // The last rows, which do not fill a vector, are computed one by one.
+  // If the last rows do not fill a vector, they are processed one by one.
   b.forIndependent(whole + 1, [&](ArrayRef<Expr> block) {
     Expr first = named(block[0] * double(lanes), "first_row"),
          end = b.size(rows);

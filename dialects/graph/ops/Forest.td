@@ -1,4 +1,4 @@
-// Ensembles of decision trees.
+// Operators for ensembles of decision trees.
 
 def Graph_ForestOp : Graph_BodyOp<"forest", [Graph_DynamicSizes]> {
   let summary = "Aggregates the leaves that a row of features reaches in each tree";

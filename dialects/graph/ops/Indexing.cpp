@@ -10,8 +10,8 @@ namespace ingot::graph {
 // Gathering
 //===----------------------------------------------------------------------===//
 
-/// Whether `part` is no longer than `whole` on any axis but `axis`, for all
-/// values of dynamic sizes.
+/// Whether `part` is certainly (for all values of dynamic sizes) no longer than
+/// `whole` on any axis other than `axis`.
 static bool fitsBeside(ArrayRef<Dim> part, ArrayRef<Dim> whole, uint64_t axis) {
   return part.size() == whole.size() &&
          llvm::all_of(llvm::enumerate(part), [&](auto size) {
@@ -150,8 +150,8 @@ LogicalResult AppendOp::inferTypes(Adaptor op, TypeRule &rule) {
   if (!isBeside(state) || !isBeside(rows) ||
       (all[axis] - dimsOf(rows)[axis]).most() < 0)
     return rule.refuse("has rows that do not fit");
-  // The strides of the result must be those of the state for all values of
-  // dynamic sizes, so that stored rows stay in place.
+  // Stored rows must stay in place. Therefore the strides of the result must
+  // equal those of the state for all values of dynamic sizes.
   bool hasKnownStrides =
       dimsOf(state)[axis] == all[axis]
           ? llvm::all_of(ArrayRef(all).drop_front(axis + 1),
@@ -256,7 +256,8 @@ Expr Col2ImOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
   ArrayRef<int64_t> block = getBlock(), counts = getCounts();
   Expr zero = b.constant(0, elementOf(getX()));
   return b.reduce(block, zero, [&](ArrayRef<Expr> k, Expr sum) {
-    // Finds the block that covers the pixel `idx` with its element `k`, if any.
+    // Finds the block whose element `k` lies at the pixel `idx`, if there is
+    // one.
     Exprs at(block.size());
     Expr inside;
     for (size_t axis = 0; axis < block.size(); ++axis) {
@@ -291,7 +292,7 @@ static void copyThrough(BodyBuilder &b, Value x) {
             [&](ArrayRef<Expr> idx) { b.store(0, b.load(x, idx), idx); });
 }
 
-/// Emits `body` under the condition that none of `axes` has size 0.
+/// Emits the code of `body`, to be executed if none of `axes` has size 0.
 static void ifAny(BodyBuilder &b, ArrayRef<Dim> axes,
                   llvm::function_ref<void()> body) {
   if (Expr any = haveElements(b, axes))
@@ -394,8 +395,8 @@ LogicalResult TopKOp::inferTypes(Adaptor op, TypeRule &rule) {
 }
 
 namespace {
-/// One row of the result along the axis of the operator, kept as a binary heap
-/// with the worst element at the root.
+/// One row of the operator's result (the elements along its axis), kept as a
+/// binary heap. The root of the heap is the element that ranks last.
 struct WorstFirstHeap {
   TopKOp op;
   BodyBuilder &b;
@@ -428,11 +429,11 @@ struct WorstFirstHeap {
            (~precedes(y.value, x.value) & (x.position < y.position));
   }
 
-  /// Moves `item` down from the hole at `slot` to its position in the heap of
-  /// the first `size` slots.
+  /// Inserts `item` into the heap that consists of the first `size` slots: from
+  /// the free slot `slot`, moves down until the heap order holds.
   void sift(Item item, Expr slot, Expr size, int64_t capacity) {
-    // The loop carries the hole, and a cursor: the index of the hole, or `size`
-    // once the item is placed.
+    // The loop carries the free slot, and a cursor: the same index, or `size`
+    // once the item is stored.
     Exprs end =
         b.loop(llvm::Log2_64_Ceil(capacity + 1), {slot, slot},
                [&](Expr, ArrayRef<Expr> carried) -> Exprs {
@@ -481,7 +482,8 @@ void TopKOp::emitBody(BodyBuilder &b) {
         b.when(heap.precedes(next.value, heap.load(zero).value),
                [&] { heap.sift(next, zero, full, most); });
       });
-    // Heap sort: repeatedly moves the worst remaining element to the end.
+    // Heap sort: repeatedly moves the root, which ranks last, to the end of the
+    // unsorted elements.
     if (most > 1)
       b.forRange(b.index(1), full, [&](Expr i) {
         Expr last = full - i;
@@ -490,7 +492,7 @@ void TopKOp::emitBody(BodyBuilder &b) {
         heap.sift(item, zero, last, most);
       });
   };
-  // With k = 0 the heap has no worst element to compare with.
+  // If k is 0 at run time, the heap is empty and has no root to compare with.
   b.forIndependent(
       outer, [&](ArrayRef<Expr> row) { ifAny(b, k, [&] { select(row); }); });
 }
@@ -525,8 +527,8 @@ void DetOp::emitBody(BodyBuilder &b) {
     Expr det =
         b.loop(b.index(0), end, 1, {b.constant(1, real)},
                [&](Expr k, ArrayRef<Expr> carried) -> Exprs {
-                 // Finds the row with the largest element in column k, from row
-                 // k on, to be swapped with row k.
+                 // Finds the pivot: the row, from row k on, with the largest
+                 // absolute value in column k. It is swapped with row k.
                  Expr pivotRow =
                      b.loop(k + 1.0, end, 1, {k, abs(load(k, k))},
                             [&](Expr row, ArrayRef<Expr> best) -> Exprs {

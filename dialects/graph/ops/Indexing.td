@@ -3,7 +3,8 @@
 // Negative indices count from the end. Any other index out of range is clamped,
 // so that no memory outside of an operand is accessed.
 
-/// Operators whose elements are too expensive to be computed twice.
+/// Operators whose elements are too expensive to be computed in each of several
+/// readers.
 class Graph_Compute<string mnemonic, Trait types = Graph_InferredTypes, list<Trait> traits = []>
     : Graph_ElementOp<mnemonic,
                       !listconcat([DeclareOpInterfaceMethods<ElementOpInterface, ["passesLanes", "isCheap"]>], traits),
@@ -68,8 +69,8 @@ def Graph_Col2ImOp : Graph_Compute<"col2im", Graph_StatedTypes> {
                    DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$dilations, DenseI64ArrayAttr:$low);
 }
 
-/// `reduction` combines an update with the existing element: none, add, mul,
-/// max or min.
+/// `reduction` states how an update is combined with the existing element:
+/// "none" (it replaces the element), "add", "mul", "max" or "min".
 class Graph_Scatter<string mnemonic, dag attributes> : Graph_BodyOp<mnemonic, [Graph_DynamicSizes]> {
   let arguments = !con((ins Graph_Tensor:$x, Graph_Integers:$indices, Graph_Tensor:$updates,
                             Graph_Text<"none", ["none", "add", "mul", "max", "min"]>:$reduction), attributes);

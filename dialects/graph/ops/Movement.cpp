@@ -15,8 +15,8 @@ static RankedTensorType withShape(Value x, ArrayRef<int64_t> shape) {
   return RankedTensorType::get(shape, elementOf(x));
 }
 
-/// Returns a copy of `op` on operands permuted by `perm`; the caller permutes
-/// the attributes.
+/// Returns a copy of `op` whose operands are permuted by `perm`. The caller
+/// permutes the attributes.
 template <typename OpT>
 static OpT clonePermuted(OpT op, OpBuilder &builder, ArrayRef<int64_t> perm,
                          ValueRange operands) {
@@ -322,8 +322,9 @@ LogicalResult PadOp::inferTypes(Adaptor op, TypeRule &rule) {
   return rule.result(to, elementOf(op.getX()));
 }
 
-/// Returns the operand's index for index `i`, relative to the operand's first
-/// element, on an axis padded in mode `reflect`, `edge` or `wrap`.
+/// Returns the index from which index `i` of a padded axis is copied, for the
+/// padding modes `reflect`, `edge` and `wrap`. `i` is relative to the first
+/// element of the operand, so it may be negative.
 static Expr repeatedIndex(ElementBuilder &b, Expr i, const Dim &size,
                           int64_t low, int64_t high, StringRef mode) {
   Expr last = b.size(size - 1), zero = b.index(0);
@@ -409,8 +410,8 @@ void ExpandOp::build(OpBuilder &, OperationState &state, Value x,
   state.addTypes(withShape(x, sizes));
 }
 
-/// Whether the size of the operand along an axis is dynamic, so that it may be
-/// 1 or the size of the result.
+/// Whether an axis of the operand has a dynamic size that may be 1 or the size
+/// of the result.
 static bool growsInRun(const Dim &from, const Dim &to) {
   return !from.known() && !(from == to);
 }

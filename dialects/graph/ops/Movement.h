@@ -9,25 +9,26 @@ namespace ingot::graph {
 
 class OnnxNode;
 
-/// Whether `op` moves only axes of size 1 and so is a reshape.
+/// Whether `op` only moves axes of size 1, so that it does the same as a
+/// reshape.
 bool isReshapeLike(TransposeOp op);
 
-/// Returns the position of axis `axis` after permuting by `perm`.
+/// Returns the position of `axis` after permuting the axes by `perm`.
 int64_t permutedAxis(int64_t axis, llvm::ArrayRef<int64_t> perm);
 
 /// Converts an ONNX index along an axis of `size`: negative values count from
-/// the end, anything else out of range is clamped.
+/// the end; other values out of range are clamped.
 Expr wrapIndex(ElementBuilder &b, Expr i, const Dim &size);
-/// Returns the condition that none of `sizes` is 0, so that valid indices
-/// exist; null if it always holds.
+/// Returns the run-time condition that none of `sizes` is 0, so that valid
+/// indices exist. Returns null if this is known to hold.
 Expr haveElements(ElementBuilder &b, llvm::ArrayRef<Dim> sizes);
-/// Returns the element of `x` at `at`, or 0 if one of the sizes `axes` is 0 at
-/// run time.
+/// Returns the element of `x` at index `at`, or 0 if one of the sizes `axes` is
+/// 0 at run time.
 Expr loadIfAny(ElementBuilder &b, mlir::Value x, llvm::ArrayRef<Expr> at,
                llvm::ArrayRef<Dim> axes);
 
-/// Whether graph.pad supports an axis of `size`: a dynamic size is supported if
-/// no index is wrapped, or reflected more than once.
+/// Whether graph.pad supports an axis of `size` in this mode. A dynamic size is
+/// not supported if an index may be wrapped or be reflected more than once.
 bool repeatsKnown(const Dim &size, int64_t low, int64_t high,
                   llvm::StringRef mode);
 
@@ -50,9 +51,9 @@ inline mlir::Value buildReshape(mlir::OpBuilder &builder, mlir::Location loc,
   return buildReshape(builder, loc, x, llvm::ArrayRef<int64_t>(shape));
 }
 
-/// Builds transpose(reshape(x)) for a reshape of transpose(x), if the transpose
-/// has no other reader and all axes that the reshape merges or splits are
-/// adjacent in x as well; otherwise returns null.
+/// Rewrites reshape(transpose(x)) as transpose(reshape(x)). Returns null if the
+/// transpose has another reader, or if axes that the reshape merges or splits
+/// are not adjacent in `x`.
 mlir::Value reshapedBeforeTranspose(mlir::OpBuilder &builder, ReshapeOp op);
 
 /// Consecutive axes of `from` that a reshape turns into consecutive axes of
@@ -61,20 +62,21 @@ struct AxisRun {
   size_t from, fromCount, to, toCount;
 };
 
-/// Divides the axes of a reshape into the shortest runs with equal numbers of
-/// elements on both sides, so that only axes that are really merged or split
-/// need divisions. Empty if this is ambiguous because of axes of size 0.
+/// Divides the axes of a reshape into the shortest runs that have equal numbers
+/// of elements on both sides. Only axes that are really merged or split then
+/// need divisions. Returns an empty list if runs are ambiguous because of axes
+/// of size 0.
 llvm::SmallVector<AxisRun> axisRuns(llvm::ArrayRef<Dim> from,
                                     llvm::ArrayRef<Dim> to);
 inline llvm::SmallVector<AxisRun> axisRuns(llvm::ArrayRef<int64_t> from,
                                            llvm::ArrayRef<int64_t> to) {
   return axisRuns(Dims(from.begin(), from.end()), Dims(to.begin(), to.end()));
 }
-/// Whether a reshape turns a tensor of sizes `from` into one of sizes `to`, for
-/// all values of dynamic sizes, without moving elements in memory.
+/// Whether, for all values of dynamic sizes, a tensor of sizes `from` can be
+/// reshaped to sizes `to` without moving elements in memory.
 bool isOneReshape(llvm::ArrayRef<Dim> from, llvm::ArrayRef<Dim> to);
 
-/// Builds a constant of float element type `type`.
+/// Builds a constant of float element type `type` with these values.
 mlir::Value floatConstant(OnnxNode &node, llvm::ArrayRef<int64_t> shape,
                           llvm::ArrayRef<double> values, mlir::Type type);
 

@@ -1,16 +1,16 @@
 // Operators that only move elements.
 //
-// Every element of the result is an element of an operand (or a fill value):
-// the definitions map indices. Attributes refer to the axes of the result and
-// are fully resolved: no negative axes, unclipped bounds or ONNX defaults
-// remain.
+// Every element of the result is an element of an operand, or a fill value: the
+// definitions map indices. Attributes refer to the axes of the result and are
+// normalized: they have no negative axes, no bounds outside of the tensor, and
+// no ONNX defaults.
 
 class Graph_Move<string mnemonic, list<Trait> traits = [], Trait types = Graph_InferredTypes>
     : Graph_ElementOp<mnemonic, !listconcat([DeclareOpInterfaceMethods<ElementOpInterface, ["passesLanes"]>], traits),
                       types>;
 
-/// Operators that move elements along each axis independently: permuting the
-/// axes permutes the attributes.
+/// Operators that move elements along each axis independently. If the axes of
+/// the operand are permuted, their attributes are permuted in the same way.
 class Graph_AxisMove<string mnemonic, list<Trait> traits = [], Trait types = Graph_InferredTypes>
     : Graph_Move<mnemonic, !listconcat([DeclareOpInterfaceMethods<PermuteOpInterface, ["permutesOperand"]>], traits),
                  types>;
@@ -101,7 +101,8 @@ def Graph_TileOp : Graph_AxisMove<"tile", [Graph_DynamicSizes], Graph_StatedType
   let arguments = (ins Graph_Tensor:$x);
   let builders = [OpBuilder<(ins "::mlir::Value":$x, "::llvm::ArrayRef<::ingot::kernel::Dim>":$sizes)>];
   let extraClassDeclaration = [{
-    /// Whether `tiled` is known to be a multiple of `size`.
+    /// Whether `tiled` is known to be a multiple of `size`, for all values of
+    /// dynamic sizes.
     static bool isMultiple(const ::ingot::kernel::Dim &tiled, const ::ingot::kernel::Dim &size);
   }];
   let hasFolder = 1;

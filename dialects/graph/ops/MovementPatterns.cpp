@@ -43,8 +43,9 @@ LogicalResult sliceOfConcat(SliceOp op, PatternRewriter &rewriter) {
     }
     offset = end;
   }
-  // A concatenation of several operands that has other readers is not
-  // duplicated.
+  // If the slice reads several operands, they are concatenated again. That is
+  // not done if the original concatenation has other readers, since it would be
+  // computed twice.
   if (parts.size() == concat.getInputs().size() ||
       (parts.size() > 1 && !concat->hasOneUse()))
     return failure();
@@ -62,7 +63,8 @@ LogicalResult sliceOfConcat(SliceOp op, PatternRewriter &rewriter) {
 struct ConcatOfSlices : OpRewritePattern<ConcatOp> {
   using OpRewritePattern::OpRewritePattern;
 
-  /// Whether `next` begins in the same tensor where `slice` ends.
+  /// Whether `next` begins at the element of the same tensor where `slice`
+  /// ends.
   static bool goesOn(SliceOp slice, SliceOp next, int64_t axis) {
     if (!slice || !next || slice.getX() != next.getX() ||
         slice.getSteps() != next.getSteps())
@@ -126,9 +128,9 @@ LogicalResult reshapeOfTranspose(ReshapeOp op, PatternRewriter &rewriter) {
   return success();
 }
 
-/// add(reshape(product), y) -> reshape(add(product, reshape(y))), if the
-/// reshape adds and drops axes of size 1 only: the addition can then be fused
-/// with the product, and reshaping `y` is a view.
+/// add(reshape(product), y) -> reshape(add(product, reshape(y))), if the first
+/// reshape only adds and drops axes of size 1. The addition can then be fused
+/// with the product, and the reshape of `y` is a view.
 struct SinkReshape : OpInterfaceRewritePattern<ElementwiseOpInterface> {
   using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
 
@@ -143,8 +145,8 @@ struct SinkReshape : OpInterfaceRewritePattern<ElementwiseOpInterface> {
         !producer->hasOneUse())
       return {};
     Dims from = dimsOf(reshape.getX()), to = dimsOf(v);
-    // The last axis must stay the last one, since operands may have only that
-    // axis.
+    // The last axis must stay the last one: another operand, such as a bias,
+    // may have only that axis.
     return !from.empty() && !to.empty() && from.back() == to.back() &&
                    permuted(from, longAxes(from)) == permuted(to, longAxes(to))
                ? reshape
@@ -199,11 +201,11 @@ LogicalResult sliceOfTranspose(SliceOp op, PatternRewriter &rewriter) {
   return success();
 }
 
-/// reshape(slice(x)) -> slice(reshape(x)), if of the axes that the reshape
-/// merges or splits together only the first is sliced: the reshape becomes a
-/// view of the stored tensor, and the slice is read in place, fused with later
-/// movements. Not applied if the reshape only adds and drops axes of size 1,
-/// since it then splits nothing.
+/// reshape(slice(x)) -> slice(reshape(x)). Requires that among the axes that
+/// the reshape merges or splits together, only the first is sliced. The new
+/// reshape is a view of the stored tensor, and the slice reads the elements in
+/// place and is fused with later movements. Not applied if the reshape only
+/// adds and drops axes of size 1, since it then splits nothing.
 LogicalResult reshapeOfSlice(ReshapeOp op, PatternRewriter &rewriter) {
   auto slice = op.getX().getDefiningOp<SliceOp>();
   if (!slice || !slice->hasOneUse())
@@ -218,7 +220,7 @@ LogicalResult reshapeOfSlice(ReshapeOp op, PatternRewriter &rewriter) {
     return failure();
   SmallVector<int64_t> starts(to.size(), 0), steps(to.size(), 1);
   Dims viewed(sizes);
-  // Axes after the last run have size 1; they become part of it.
+  // The axes after the last run have size 1. They are added to the last run.
   runs.back().fromCount = from.size() - runs.back().from;
   runs.back().toCount = to.size() - runs.back().to;
   for (const AxisRun &run : runs) {
@@ -267,9 +269,9 @@ LogicalResult reshapeOfSlice(ReshapeOp op, PatternRewriter &rewriter) {
 //===----------------------------------------------------------------------===//
 
 /// Turns a gather of equidistant constant indices into a slice. If the index is
-/// a scalar, the axis is dropped by a reshape; if this reshape would not be a
-/// view of a stored tensor, the gather stays, since it can be fused into its
-/// reader's kernel.
+/// a scalar, a reshape drops the axis. If that reshape would not be a view of a
+/// stored tensor, the gather is kept, since it can be fused into the kernel of
+/// its reader.
 LogicalResult gatherOfRange(GatherOp op, PatternRewriter &rewriter) {
   Value given = op.getIndices();
   auto constant = given.getDefiningOp<ConstantOp>();

@@ -1,11 +1,12 @@
-// Non-maximum suppression: the best boxes of each class, without those that
-// overlap a better one too much.
+// Non-maximum suppression: selects the best boxes of each class, except boxes
+// that overlap a better selected box by more than a threshold.
 //
 // A heap yields the boxes of a class from the best to the worst. Each box is
-// compared only with selected boxes near it: the range of the boxes' lower
-// corners along the first axis is divided into cells, and each cell lists the
-// selected boxes whose corner lies in it. The time is that of sorting and of
-// comparing neighbours, however many boxes are selected.
+// compared only with selected boxes near it. To find these, the range of the
+// boxes' lower corners along the first axis is divided into cells, and each
+// cell lists the selected boxes whose lower corner is in it. The run time is
+// that of sorting the boxes and of comparing neighbours, no matter how many
+// boxes are selected.
 
 #include "dialects/graph/ExprNames.h"
 #include "dialects/graph/GraphDialect.h"
@@ -78,7 +79,7 @@ Expr overlaps(ElementBuilder &b, const Corners &x, const Corners &y,
   return (common > 0.0) & (all > 0.0) & (common / all > threshold);
 }
 
-/// Selects the boxes of one class of an image. Boxes are represented by their
+/// Selects the boxes of one class of an image. A box is represented by its
 /// index in the operand `boxes`.
 class Suppression {
 public:
@@ -124,12 +125,13 @@ public:
   }
 
 private:
-  /// The rows of `state` [3, B]: the heap of boxes still to be examined, the
-  /// best first; for each cell the box selected last; for each selected box the
-  /// one selected before it in its cell. Lists end with -1.
+  /// The rows of `state` [3, B]. Heap: the boxes still to be examined, the best
+  /// one first. First: for each cell, the box selected last. Next: for each
+  /// selected box, the box of the same cell that was selected before it. Lists
+  /// end with -1.
   enum Row { Heap, First, Next };
-  /// The largest number of cells: enough to separate regions of an image, few
-  /// enough to scan.
+  /// The largest number of cells. It is enough to separate the regions of an
+  /// image, and few enough to visit all.
   static constexpr int64_t mostCells = 256;
 
   Expr load(Row row, Expr i) {
@@ -145,11 +147,11 @@ private:
     return (own > other) | (equal(own, other) & (x < y));
   }
 
-  /// Moves `box` down from the hole at `slot` to its position in the heap of
-  /// the first `size` slots.
+  /// Inserts `box` into the heap that consists of the first `size` slots: from
+  /// the free slot `slot`, moves down until the heap order holds.
   void sink(Expr box, Expr slot, Expr size) {
-    // The loop carries the hole, and a cursor: the index of the hole, or `size`
-    // once the box is placed.
+    // The loop carries the free slot, and a cursor: the same index, or `size`
+    // once the box is stored.
     Exprs end = b.loopWhile(
         {slot, slot}, [&](ArrayRef<Expr> c) { return c[1] < size; },
         [&](ArrayRef<Expr> c) -> Exprs {
@@ -170,7 +172,8 @@ private:
     store(Heap, box, end[0]);
   }
 
-  /// Forms the heap of boxes that score above the threshold; returns its size.
+  /// Forms the heap of the boxes whose score exceeds the threshold; returns the
+  /// number of these boxes.
   Expr formHeap() {
     Expr zero = b.index(0),
          least = named(b.loadScalar(op.getScoreThreshold(), {}), "least");
@@ -196,8 +199,8 @@ private:
     Expr zero = b.index(0), none = b.constant(-INFINITY, real);
     Exprs range = b.loop(zero, boxes, 1, {-none, none, none},
                          [&](Expr box, ArrayRef<Expr> c) -> Exprs {
-                           // A NaN fails all comparisons, so that its box,
-                           // which overlaps nothing, is ignored.
+                           // NaN fails all comparisons. So a box with NaN,
+                           // which overlaps no other box, is ignored.
                            named(box, "box");
                            named(c[0], "lowest");
                            named(c[1], "highest");
@@ -218,8 +221,9 @@ private:
                [&](Expr i) { store(First, b.index(-1), named(i, "cell")); });
   }
 
-  /// Returns the cell of a coordinate; a larger coordinate never has a lower
-  /// cell. NaN, which infinite corners and an empty range lead to, has cell 0.
+  /// Returns the index of the cell of a coordinate, which increases
+  /// monotonically with the coordinate. NaN, the result of infinite corners or
+  /// of an empty range, has cell 0.
   Expr cellOf(Expr place) {
     Expr from = named((convert(place, real) - lowest) * scale, "from");
     Expr cell =
@@ -227,7 +231,8 @@ private:
     return named(min(cell, cells - 1.0), "cell");
   }
 
-  /// Whether no selected box suppresses `box`.
+  /// Whether no selected box overlaps `box` by more than the threshold
+  /// `overlap`.
   Expr isFree(const Corners &box, Expr overlap) {
     Expr low = convert(box.low[0], real);
     // A selected box that reaches `low` starts at most `longest`, the largest

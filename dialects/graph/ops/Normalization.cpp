@@ -1,4 +1,4 @@
-// Softmax, layer normalization, LRN.
+// Definitions of softmax, layer normalization and LRN.
 
 #include "dialects/graph/ExprNames.h"
 #include "dialects/graph/GraphDialect.h"
@@ -12,8 +12,8 @@ namespace ingot::graph {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Loops along one axis of a tensor, at a fixed index on the other axes: with
-/// vectors along the axis if it is the last one.
+/// Emits loops along one axis of a tensor, at a fixed index on the other axes.
+/// The loops use vectors if the axis is the last one.
 class AxisLoops {
 public:
   AxisLoops(BodyBuilder &b, Dim size, bool isLast)
@@ -37,8 +37,8 @@ private:
 };
 } // namespace
 
-/// Calls `body` for every index on the axes other than `axis`; `at` is a full
-/// index, whose entry for `axis` the body sets.
+/// Emits loops over the indices on all axes other than `axis`, and calls `body`
+/// for their content. `at` is a full index; `body` sets its entry for `axis`.
 static void forRows(
     BodyBuilder &b, Type type, const Dims &shape, int64_t axis,
     llvm::function_ref<void(MutableArrayRef<Expr> at, AxisLoops loops)> body) {
@@ -57,8 +57,8 @@ static void forRows(
 }
 
 static Expr plus(Expr x, Expr y) { return named(x + y, "sum"); }
-/// Returns the larger value, ignoring NaN: the sum of exponentials propagates
-/// it.
+/// Returns the larger value and ignores NaN, since the sum of exponentials
+/// propagates NaN anyway.
 static Expr larger(Expr x, Expr y) {
   return named(select(y > x, y, x), "largest");
 }
@@ -70,13 +70,13 @@ static Expr largest(BodyBuilder &b, Type type, AxisLoops loops,
       larger);
 }
 
-/// Rounds `x` to its type in memory, as storing and loading it would.
+/// Rounds `x` to its graph type, as storing and loading it would.
 static Expr rounded(Expr x) {
   return convert({x.builder, x.value, computeType(x.type)}, x.type);
 }
 
-/// Emits the rows of softmax or log-softmax along `axis`: `emit` gets loops
-/// over a row, a function that loads its elements, and their maximum.
+/// Emits softmax or log-softmax for each row along `axis`. Calls `emit` with
+/// loops over the row, a function that loads its elements, and their maximum.
 static void overRowsOfPowers(
     BodyBuilder &b, Value input, int64_t axis,
     llvm::function_ref<void(MutableArrayRef<Expr> at, AxisLoops loops,
@@ -101,8 +101,8 @@ void SoftmaxOp::emitBody(BodyBuilder &b) {
       [&](MutableArrayRef<Expr> at, AxisLoops loops,
           llvm::function_ref<Expr(Expr)> load, Expr top) {
         // The result buffer holds the exponentials until they are divided by
-        // their sum. In a narrow type, exponentials and sum are rounded as ONNX
-        // defines.
+        // their sum. If the element type is narrow, exponentials and sum are
+        // rounded to it, as ONNX defines.
         Expr sum = loops.reduce(
             b.constant(0, type),
             [&](Expr i, Expr acc) {
@@ -132,8 +132,8 @@ void LogSoftmaxOp::emitBody(BodyBuilder &b) {
               return plus(acc, expOrZero(load(i) - top));
             },
             plus);
-        // `load(i) - top` is exact for elements close to the maximum `top`, so
-        // it is computed before `logSum` is subtracted.
+        // For elements close to the maximum `top`, the difference `load(i) -
+        // top` is exact, so it is computed before `logSum` is subtracted.
         Expr logSum = named(log(sum), "log_of_sum");
         loops.each([&](Expr i) { b.store(0, load(i) - top - logSum, at); });
       });
@@ -164,7 +164,7 @@ LogicalResult LayerNormOp::inferTypes(Adaptor op, TypeRule &rule) {
 }
 
 void LayerNormOp::emitBody(BodyBuilder &b) {
-  // Rows of a narrow type may have scale and bias of a wider type.
+  // The element type of scale and bias may be wider than that of the input.
   Type type = computeType(elementOf(getInput()));
   ArrayRef<int64_t> shape = shapeOf(getInput());
   int64_t last = static_cast<int64_t>(shape.size()) - 1;
@@ -181,8 +181,9 @@ void LayerNormOp::emitBody(BodyBuilder &b) {
           Expr x = loadAs(getInput(), at);
           return getCenter() ? named(x - mean, "centered") : x;
         };
-        // Computes the mean before the variance: a difference of large squares
-        // would lose precision.
+        // Computes the variance from the differences to the mean: the
+        // difference of the mean square and the squared mean would lose
+        // precision.
         if (getCenter())
           mean = named(meanOf(loops.reduce(
                                   zero,
@@ -224,7 +225,7 @@ LogicalResult LRNOp::inferTypes(Adaptor op, TypeRule &rule) {
 
 Expr LRNOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
   int64_t axis = getAxis(), channels = shapeOf(getInput())[axis];
-  // A window wider than the channels covers all of them.
+  // Limits the window to the number of channels on each side.
   int64_t before = std::min<int64_t>((getSize() - 1) / 2, channels - 1);
   int64_t behind = std::min<int64_t>(getSize() / 2, channels - 1);
   Exprs at(idx);

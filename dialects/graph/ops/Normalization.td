@@ -1,8 +1,8 @@
 // Softmax and normalizations.
 //
-// Only normalizations that gain from a kernel of their own are operators;
-// batch, instance and group normalization are built from other operators when
-// imported.
+// Only normalizations that are faster as a kernel of their own are operators.
+// Batch, instance and group normalization are composed of other operators by
+// the importer.
 
 class Graph_SoftmaxLike<string mnemonic, dag more = (ins)>
     : Graph_BodyOp<mnemonic, [Graph_DynamicSizes, DeclareOpInterfaceMethods<PermuteOpInterface>]> {

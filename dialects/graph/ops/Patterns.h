@@ -1,8 +1,8 @@
 // Canonicalization patterns, by family of operators.
 //
-// All patterns keep every bit of the result (except which NaN it is, and the
-// sign of zeros where a comment says so), so they also apply with --strict.
-// Rewrites that change rounding belong to a pass of the `simplify` stage that
+// The patterns do not change results, so they also apply with --strict.
+// Exceptions are the bits of NaN, and the sign of zeros where a comment says
+// so. Rewrites that change rounding are in a pass of the `simplify` stage that
 // --strict disables.
 
 #ifndef INGOT_GRAPH_OPS_PATTERNS_H
@@ -24,17 +24,18 @@ void populateReductionPatterns(mlir::RewritePatternSet &patterns);
 /// Adds patterns for explicit padding before convolutions and pools.
 void populateWindowPatterns(mlir::RewritePatternSet &patterns);
 
-/// Returns the number that all elements of the constant `v` have, looking
-/// through reshapes and expansions; nothing if `v` is not such a constant.
+/// Returns the value that all elements of the constant `v` have; nullopt if
+/// they differ or `v` is not a float constant. Looks through reshapes and
+/// expansions.
 std::optional<llvm::APFloat> uniformFloat(mlir::Value v);
-/// Returns the number that all elements of a float or integer constant `v`
-/// have, as a double; nothing if `v` is not such a constant.
+/// Returns the value that all elements of the float or integer constant `v`
+/// have, as a double; nullopt if they differ or `v` is not such a constant.
 std::optional<double> uniformNumber(mlir::Value v);
 /// Builds a constant whose elements are all `number`.
 mlir::Value uniformConstant(mlir::OpBuilder &builder, mlir::Location loc,
                             mlir::RankedTensorType type, double number);
-/// Whether `v` is a constant whose elements are all `number`; zeros must have
-/// the same sign.
+/// Whether `v` is a constant whose elements are all `number`. 0.0 and -0.0 are
+/// different.
 bool isUniform(mlir::Value v, double number);
 
 } // namespace ingot::graph

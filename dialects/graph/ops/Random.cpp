@@ -1,4 +1,4 @@
-// Pseudo-random numbers.
+// Definitions of the operators that generate pseudo-random numbers.
 
 #include "dialects/graph/ElementBuilder.h"
 #include "dialects/graph/GraphDialect.h"
@@ -20,8 +20,8 @@ LogicalResult RandomBitsOp::inferTypes(Adaptor op, TypeRule &rule) {
 }
 
 namespace {
-/// Philox 4x32-10 (Salmon et al., SC 2011) on expressions, with the names of
-/// the paper.
+/// Builds Philox 4x32-10 (Salmon et al., SC 2011) from expressions, with the
+/// names of the paper.
 class Philox {
 public:
   Philox(ElementBuilder &b, Expr key)
@@ -32,8 +32,8 @@ public:
   Expr lowOf(Expr x) { return convert(x, word); }
   Expr highOf(Expr x) { return convert(x >> b.constantInt(32, wide), word); }
 
-  /// Returns the first two of the four 32-bit words of the output as one 64-bit
-  /// word, the first in the upper half.
+  /// Returns the first two of the four 32-bit words that Philox generates, as
+  /// one 64-bit word with the first word in the upper half.
   Expr block(Expr position, uint64_t stream) {
     Exprs counter{lowOf(position), highOf(position),
                   b.constantInt(static_cast<uint32_t>(stream), word),

@@ -1,4 +1,4 @@
-// Pseudo-random numbers.
+// Operators that generate pseudo-random numbers.
 
 def Graph_RandomBitsOp : Graph_ElementOp<"random_bits", [Graph_DynamicSizes,
     DeclareOpInterfaceMethods<ElementOpInterface, ["passesLanes", "isCheap"]>], Graph_StatedTypes> {

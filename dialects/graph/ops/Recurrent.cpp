@@ -11,15 +11,16 @@ namespace ingot::graph {
 
 namespace {
 
-/// The code that RNN, GRU and LSTM share.
+/// Emits the code that RNN, GRU and LSTM have in common.
 template <typename OpT> class Recurrence {
 public:
   Recurrence(OpT op, BodyBuilder &b)
       : op(op), b(b), hidden(shapeOf(op.getH0())[1]), scratch(b.outputs.back()),
         real(elementOf(op.getScratch())) {}
 
-  /// Calls `cell(t, batch)` for each time step of each sequence, from the first
-  /// or (`reverse`) from the last step on.
+  /// Emits loops over the time steps of all sequences, and calls `cell(t,
+  /// batch)` for one step of one sequence. The steps are from the first to the
+  /// last or, if `reverse`, from the last to the first.
   void steps(llvm::function_ref<void(Expr, Expr)> cell) {
     Dim time = dimsOf(op.getGates())[0], batch = dimsOf(op.getGates())[1];
     b.forRange(b.index(0), b.size(time), [&](Expr step) {
@@ -63,8 +64,8 @@ public:
   Expr input(Expr t, Expr batch, Expr column) {
     return convert(b.load(op.getGates(), {t, batch, column}), real);
   }
-  /// Returns gate `gate` of hidden element `i` from `scratch`, one row of
-  /// gates.
+  /// Returns the value of gate `gate` for hidden element `i`, from `scratch`,
+  /// which has one row for all gates.
   Expr gate(int64_t gate, Expr i) {
     return b.loadFrom(scratch, real, {column(gate, i)});
   }
@@ -81,7 +82,7 @@ public:
                llvm::function_ref<Expr(Expr)> x) {
     int64_t lanes = b.vectorLanes, block = lanes * BodyBuilder::sumsAtOnce,
             begin = first * hidden, blocks = count * hidden / block;
-    // Weights that were packed in panels of `block` columns are read
+    // If the weights were packed in panels of `block` columns, they are read
     // contiguously.
     auto packed = op.getR().template getDefiningOp<UnpackPanelsOp>();
     bool inPanels = packed && int64_t(packed.getPanel()) == block &&
@@ -153,8 +154,8 @@ public:
 
   Expr activate(unsigned which, Expr x) {
     double alpha = op.getAlpha()[which], beta = op.getBeta()[which];
-    // Clips the input of every activation but that of an LSTM's cell state, as
-    // ONNX Runtime does.
+    // Clips the input of every activation function except that of the cell
+    // state of an LSTM, like ONNX Runtime.
     if (op.getClip() && which < 2) {
       double clip = op.getClip()->convertToDouble();
       x = min(max(x, -clip), clip);
@@ -204,7 +205,7 @@ static constexpr StringLiteral activationNames[] = {
     "ThresholdedRelu", "ScaledTanh", "HardSigmoid", "Elu",    "Softsign",
     "Softplus"};
 
-/// Rejects `x` unless it has these sizes; null is an absent operand.
+/// Fails unless `x` has these sizes; an absent operand (null) has any sizes.
 static LogicalResult hasSizes(TypeRule &rule, Value x, ArrayRef<Dim> sizes,
                               StringRef what) {
   if (!x || ArrayRef<Dim>(dimsOf(x)) == sizes)
@@ -215,8 +216,8 @@ static LogicalResult hasSizes(TypeRule &rule, Value x, ArrayRef<Dim> sizes,
       llvm::join(llvm::map_range(sizes, kernel::sizeText), ", ") + "]");
 }
 
-/// The type rule of a recurrent operator with `gates` gates and `activations`
-/// functions.
+/// The type rule of a recurrent operator that has `gates` gates and takes the
+/// names of `activations` activation functions.
 template <typename OpAdaptor>
 static LogicalResult cellTypes(OpAdaptor op, TypeRule &rule, int64_t gates,
                                size_t activations, bool hasCell = false) {
@@ -287,8 +288,9 @@ void GRUOp::emitBody(BodyBuilder &b) {
     auto state = [&](Expr k) { return r.scalarState(batch, k); };
     r.product(t, 0, 2, input(t, batch), state);
     if (getBias()) {
-      // Computes only the recurrent part of the candidate state; the part of
-      // the input is added after the multiplication by the reset gate.
+      // Computes only the term of the candidate state that depends on the
+      // previous state. The term that depends on the input is added after the
+      // multiplication by the reset gate.
       r.product(
           t, 2, 1,
           [&](Expr column) {
@@ -298,7 +300,8 @@ void GRUOp::emitBody(BodyBuilder &b) {
           },
           state);
     } else {
-      // Overwrites the reset gate in `scratch` with the state multiplied by it.
+      // Overwrites the reset gate in `scratch` by the product of reset gate and
+      // previous state.
       b.forLanes(r.hidden, [&](Expr i) {
         b.store(r.scratch, r.activate(0, r.gate(1, i)) * r.state(batch, i),
                 {r.column(1, i)});

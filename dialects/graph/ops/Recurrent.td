@@ -1,11 +1,12 @@
 // One direction of recurrent layers.
 //
-// One matrix multiplication outside of the operator computes, for all steps,
-// the part that does not depend on the previous step. Operands: its result,
-// gates [time, batch, gates * hidden], the transposed weights r [hidden, gates
-// * hidden], and the initial state. Results: the state after each step and
-// after the last one; sequences shorter than the longest (`lengths`) are padded
-// with zeros. `scratch` is temporary memory for one row of gates.
+// The part of the gates that does not depend on the previous step is computed
+// for all steps by one matrix multiplication outside of the operator. Operands:
+// its result, gates [time, batch, gates * hidden]; the transposed weights r
+// [hidden, gates * hidden]; the initial state. Results: the state after each
+// step, and after the last step. If a sequence is shorter than the longest
+// (`lengths`), its states are padded with zeros. `scratch` is temporary memory
+// for the gates of one step of one sequence.
 
 class Graph_Recurrent<string mnemonic, dag operands, dag attributes, dag states, list<Trait> traits = []>
     : Graph_BodyOp<mnemonic, !listconcat([Graph_DynamicSizes], traits)> {

@@ -24,9 +24,9 @@ static Expr emitArg(OpT op, ElementBuilder &b, ArrayRef<Expr> idx,
                 [&](Expr i, ArrayRef<Expr> best) -> Exprs {
                   at[axis] = i;
                   Expr x = b.broadcast(b.load(input, at), b.lanes());
-                  // The comparisons are negated, so that NaN wins; once `best`
-                  // is NaN, only another NaN replaces it, and only if the last
-                  // position is requested.
+                  // The comparisons are negated, so that they are true if `x`
+                  // is NaN: NaN becomes the best element. Only another NaN can
+                  // replace it, and only if the last position is requested.
                   Expr better = op.getLast()
                                     ? ~(largest ? x < best[0] : x > best[0])
                                     : ~(largest ? x <= best[0] : x >= best[0]);
@@ -66,8 +66,8 @@ Operation *ArgMinOp::buildPermuted(OpBuilder &builder, ArrayRef<int64_t> perm,
 // Scans
 //===----------------------------------------------------------------------===//
 
-/// A scan is sequential along its axis. If that is not the last axis, it is
-/// vectorized along the last axis.
+/// Emits a scan, which is sequential along its axis. If that is not the last
+/// axis, the code is vectorized along the last axis.
 template <typename OpT>
 static void emitScan(OpT op, BodyBuilder &b, double identity,
                      llvm::function_ref<Expr(Expr, Expr)> combine) {

@@ -1,14 +1,16 @@
 // Reductions and scans.
 //
-// A reduction is one record: the initial value of the accumulator, how an
-// element is added to it, how two accumulators are merged, and how it becomes
-// the result. Reduced axes keep size 1 (a reshape drops them), so that layout
-// changes can be moved through a reduction.
+// A reduction is one record with four code fragments: the initial value of the
+// accumulator, how an element is added to it, how two accumulators are merged,
+// and how the accumulator becomes the result. Reduced axes keep size 1 (a
+// reshape drops them), so that changes of layout can be moved through a
+// reduction.
 
-/// The codes are bodies of C++ functions with the arguments ElementBuilder &b
-/// and: `init` the element type `type`; `combine` the accumulator `acc` and the
-/// element `x`; `merge` two accumulators `acc` and `x`; `finish` the
-/// accumulator `acc` and the number `count` of elements.
+/// Each fragment is the body of a C++ function with the parameter
+/// ElementBuilder &b and further parameters: `init` has the element type
+/// `type`; `combine` has the accumulator `acc` and the element `x`; `merge` has
+/// two accumulators `acc` and `x`; `finish` has the accumulator `acc` and the
+/// number `count` of elements.
 class Graph_Reduction<string mnemonic, code init, code combine, code merge = combine, code finish = "return acc;">
     : Graph_ElementOp<mnemonic, [Graph_DynamicSizes,
                                  DeclareOpInterfaceMethods<ElementOpInterface, ["passesLanes", "isCheap"]>,
@@ -71,8 +73,9 @@ def Graph_ReduceLogSumOp : Graph_Reduction<"reduce_log_sum", [{ return b.constan
       return convert(log(convert(acc, b.builder.getF64Type())), acc.type);
     }]>;
 
-/// The position of the extreme element along `axis`, which keeps size 1; the
-/// first of equal ones, or the last. NaN counts as the most extreme.
+/// Returns the position of the extreme element along `axis`, which keeps size
+/// 1. Of several equal elements, it is the first or (`last`) the last. NaN
+/// counts as the most extreme.
 class Graph_ArgReduction<string mnemonic>
     : Graph_ElementOp<mnemonic, [Graph_DynamicSizes,
                                  DeclareOpInterfaceMethods<ElementOpInterface, ["passesLanes", "isCheap"]>,
@@ -91,8 +94,9 @@ class Graph_ArgReduction<string mnemonic>
 def Graph_ArgMaxOp : Graph_ArgReduction<"arg_max">;
 def Graph_ArgMinOp : Graph_ArgReduction<"arg_min">;
 
-/// Running sums or products along `axis`; `exclusive` omits the element itself,
-/// `reverse` starts at the end.
+/// Running sums or products along `axis`. With `exclusive`, a result does not
+/// include the element at its own position; with `reverse`, the scan starts at
+/// the end.
 class Graph_Scan<string mnemonic>
     : Graph_BodyOp<mnemonic, [Graph_DynamicSizes, DeclareOpInterfaceMethods<PermuteOpInterface>]> {
   let arguments = (ins Graph_Tensor:$input, I64Attr:$axis, BoolAttr:$exclusive, BoolAttr:$reverse);

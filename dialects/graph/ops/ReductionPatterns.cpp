@@ -7,8 +7,8 @@ using namespace mlir;
 namespace ingot::graph {
 namespace {
 
-/// Drops axes of size 1 from the reduced axes. If no reduced axis is left, the
-/// sum, mean, product, maximum or minimum is the element itself.
+/// Drops axes of size 1 from the reduced axes. If no reduced axis is left,
+/// replaces the sum, mean, product, maximum or minimum by its operand.
 struct DropSingleAxes : OpInterfaceRewritePattern<ReductionOpInterface> {
   using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
   LogicalResult matchAndRewrite(ReductionOpInterface op,

@@ -6,7 +6,8 @@ using namespace mlir;
 
 namespace ingot::graph {
 
-/// Sums `count` terms: unrolled if they are few, otherwise in a loop.
+/// Returns the sum of term(0), ..., term(count - 1). Emits a loop if `count` is
+/// large, otherwise unrolled code.
 static Expr sum(ElementBuilder &b, int64_t count, Expr zero,
                 llvm::function_ref<Expr(Expr)> term) {
   if (count > 4)
@@ -83,7 +84,7 @@ bool ResampleOp::permutesOperand(unsigned i) { return i == 0; }
 // GridSample
 //===----------------------------------------------------------------------===//
 
-/// Returns size + `more` in the float type `real`.
+/// Returns size + `more` as a value of the float type `real`.
 static Expr realSize(ElementBuilder &b, const Dim &size, double more,
                      Type real) {
   if (auto known = size.known())
@@ -93,7 +94,7 @@ static Expr realSize(ElementBuilder &b, const Dim &size, double more,
 }
 
 namespace {
-/// One spatial axis of the input of graph.grid_sample, and the operator's
+/// One spatial axis of the input of graph.grid_sample, with the operator's
 /// modes.
 struct SampledAxis {
   ElementBuilder &b;
@@ -109,7 +110,8 @@ struct SampledAxis {
     return sized(alignCorners ? low() - 1 : low(), like);
   }
 
-  /// Reflects `x` at both borders until it is in [low(), high()].
+  /// Reflects the coordinate `x` at both borders until it is in [low(),
+  /// high()].
   Expr reflect(Expr x) const {
     Expr lowest = x * 0.0 + low(), range = sized(alignCorners ? -1 : 0, x);
     if (alignCorners && size == 1)
@@ -132,8 +134,8 @@ struct SampledAxis {
                           : ((normalized + 1.0) * n - 1.0) * 0.5;
     if (mode == "nearest")
       x = round(x);
-    // With cubic interpolation and padding mode `border`, the indices of the
-    // taps are clamped, not the position.
+    // With cubic interpolation and padding mode `border`, tap() clamps the
+    // index of each tap; the position stays.
     if (padding == "zeros" || (padding == "border" && mode == "cubic"))
       return x;
     Expr inside = (x >= low()) & (x <= high(x));
@@ -149,8 +151,9 @@ struct SampledAxis {
     Expr position, inside, weight;
   };
 
-  /// Returns the tap at the whole number `x`: an index inside the input, by the
-  /// padding mode, and for `zeros` also whether `x` itself is inside.
+  /// Returns the tap (an interpolated element) at the integer `x`. Its index is
+  /// moved inside the input according to the padding mode. For the mode
+  /// `zeros`, the tap also states whether `x` itself is inside.
   Tap tap(Expr x, Expr weight) const {
     Expr last = sized(-1, x);
     Expr inside;
@@ -271,7 +274,8 @@ Expr RoiAlignOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
   auto toReal = [&](Expr i) { return convert(convert(i, i64), real); };
   auto toIndex = [&](Expr x) { return convert(convert(x, i64), indexType); };
 
-  // Per axis (y, x): the start of the bin, its size, and the number of samples.
+  // For each axis (y, x): the start of the bin, its size, and the number of
+  // samples.
   struct Bin {
     Expr start, size, count, countReal;
   } bins[2];

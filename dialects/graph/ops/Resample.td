@@ -1,4 +1,4 @@
-// Interpolation between elements.
+// Operators that interpolate between elements.
 
 def Graph_ResampleOp
     : Graph_ElementOp<"resample", [DeclareOpInterfaceMethods<ElementOpInterface, ["passesLanes", "isCheap"]>,

@@ -1,4 +1,4 @@
-// Reshapes: the mapping between the axes of operand and result.
+// Reshapes: how indices of the result map to indices of the operand.
 
 #include "dialects/graph/ops/Movement.h"
 
@@ -46,8 +46,9 @@ SmallVector<AxisRun> axisRuns(ArrayRef<Dim> from, ArrayRef<Dim> to) {
 bool isOneReshape(ArrayRef<Dim> from, ArrayRef<Dim> to) {
   if (mayDiffer(product(from), product(to)))
     return false;
-  // Memory is laid out for the maximum sizes: elements stay in place only if each
-  // run of merged or split axes has no dynamic size but its outermost one.
+  // Memory is laid out for the maximum sizes. So elements stay in place only
+  // if, in each run of merged or split axes, no axis but the outermost has a
+  // dynamic size.
   return llvm::all_of(axisRuns(from, to), [&](const AxisRun &run) {
     ArrayRef<Dim> x = from.slice(run.from, run.fromCount),
                   y = to.slice(run.to, run.toCount);
@@ -64,16 +65,17 @@ Value reshapedBeforeTranspose(OpBuilder &builder, ReshapeOp op) {
   SmallVector<AxisRun> runs = axisRuns(from, to);
   if (runs.empty())
     return {};
-  // Axes after the last run have size 1; they become part of it.
+  // The axes after the last run have size 1. They are added to the last run.
   runs.back().fromCount = from.size() - runs.back().from;
   runs.back().toCount = to.size() - runs.back().to;
-  // The order of axes matters only for those of size other than 1: they are
+  // The order of axes matters only for axes whose size is not 1. These are
   // numbered in the order of `x`.
   SmallVector<int64_t> placeOf;
   int64_t places = 0;
   for (const Dim &size : x)
     placeOf.push_back(size == 1 ? -1 : places++);
-  // For each run, the number of its first axis in `x` and the index of the run.
+  // For each run: the number of its first axis in `x`, and the index of the
+  // run.
   SmallVector<std::pair<int64_t, size_t>> ordered;
   for (auto [number, run] : llvm::enumerate(runs)) {
     int64_t first = -1, last = -1;
@@ -89,8 +91,8 @@ Value reshapedBeforeTranspose(OpBuilder &builder, ReshapeOp op) {
     ordered.push_back({first, number});
   }
   llvm::sort(ordered);
-  // `sizes` is the shape of the reshape before the transpose. It begins with
-  // the result's axes of size 1.
+  // `sizes` is the shape between the new reshape and the new transpose. Axes of
+  // size 1 come first in it.
   SmallVector<int64_t> perm(to.size());
   Dims sizes;
   for (auto [i, size] : llvm::enumerate(to))
@@ -121,7 +123,8 @@ LogicalResult ReshapeOp::inferTypes(Adaptor op, TypeRule &rule) {
   return rule.result(to, elementOf(op.getX()));
 }
 
-/// Returns the element of `x` at index `idx` of its reshape.
+/// Returns the element of `x` that is at index `idx` of `result`, a reshape of
+/// `x`.
 static Expr loadReshaped(ElementBuilder &b, Value result, Value x,
                          ArrayRef<Expr> idx) {
   Dims fromSizes = dimsOf(result), toSizes = dimsOf(x);
@@ -148,8 +151,8 @@ bool ReshapeOp::passesLanes() {
   ArrayRef<int64_t> from = shapeOf(getResult()), to = shapeOf(getX());
   if (from.empty() || from.back() == 0)
     return true;
-  // Lanes are adjacent along the last axis of the result. They must be adjacent
-  // along the last axis of the operand as well.
+  // The elements of a vector are adjacent along the last axis of the result.
+  // They must also be adjacent along the last axis of the operand.
   return !to.empty() && to.back() % from.back() == 0;
 }
 
@@ -188,8 +191,8 @@ Expr RefillOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
 bool RefillOp::passesLanes() {
   Dims from = dimsOf(getResult()), to = dimsOf(getX());
   SmallVector<AxisRun> runs = axisRuns(from, to);
-  // Lanes are adjacent along the last axis of the result. They must be adjacent
-  // along the last axis of the operand as well.
+  // The elements of a vector are adjacent along the last axis of the result.
+  // They must also be adjacent along the last axis of the operand.
   return !runs.empty() && runs.back().toCount == 1 &&
          runs.back().from + runs.back().fromCount == from.size() &&
          runs.back().to + 1 == to.size();

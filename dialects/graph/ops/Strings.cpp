@@ -39,7 +39,7 @@ static Expr characterOf(ElementBuilder &b, Expr string, Expr position) {
 
 Value buildStrings(OpBuilder &builder, Location loc, ArrayRef<int64_t> shape,
                    ArrayRef<std::string> values) {
-  // The characters of all strings, each distinct string once.
+  // The characters of all strings. Equal strings are stored once.
   SmallVector<uint8_t> characters;
   SmallVector<int32_t> begins;
   llvm::StringMap<int32_t> known;
@@ -124,8 +124,8 @@ Expr MatchStringOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
 
 namespace {
 
-/// Writes characters into result 0 up to its capacity `room`. The last
-/// character of the capacity is zero from the start, so that truncated strings
+/// Writes characters into result 0, up to its capacity `room`. The last
+/// character of the capacity is set to zero first, so that truncated strings
 /// are terminated as well.
 class Writer {
 public:
@@ -139,7 +139,8 @@ public:
     b.when(at < double(room - 1), [&] { b.store(0u, character, {at}); });
   }
   void end(Expr at) { put(at, zero()); }
-  /// Returns the position to store for a string that is written at `at`.
+  /// Returns the position to store as the begin of a string that is written at
+  /// `at`; it is limited to the capacity.
   Expr begin(Expr at) { return number(min(at, b.index(room - 1))); }
   /// Converts a position or a count to the type in which it is stored.
   Expr number(Expr at) { return convert(at, si64(b.builder.getContext())); }
@@ -223,21 +224,22 @@ LogicalResult MapLettersOp::inferTypes(Adaptor op, TypeRule &rule) {
 
 namespace {
 
-/// Decodes strings to code points and writes the mapped code points.
+/// Decodes strings to code points, maps each code point (to lower or upper
+/// case), and writes the result.
 class LetterMap {
 public:
   LetterMap(BodyBuilder &b, Writer &writer, Value ranges)
       : b(b), writer(writer), ranges(ranges),
         si32(b.builder.getIntegerType(32, /*isSigned=*/true)) {}
 
-  /// Writes the mapped character that begins at byte `i` of a string of
-  /// `length` bytes to `place`; returns the number of its bytes, and the
-  /// position after the written ones.
+  /// Maps the character that begins at byte `i` of a string of `length` bytes
+  /// and writes the mapped character at output position `place`. Returns the
+  /// number of bytes read, and the output position after the bytes written.
   std::pair<Expr, Expr> map(Expr string, Expr length, Expr i, Expr place) {
     Expr c[4];
     for (unsigned k = 0; k < 4; ++k)
-      // The terminating zero, which reads beyond the end return, is not a
-      // continuation byte.
+      // Beyond the end of the string, the terminating zero is read, which is
+      // not a continuation byte.
       c[k] = named(
           convert(characterOf(b, string, min(i + double(k), length)), si32),
           "byte_" + Twine(k));
@@ -253,7 +255,7 @@ public:
          four = named(bits(0, 0x07, 18) | bits(1, 0x3f, 12) | bits(2, 0x3f, 6) |
                           bits(3, 0x3f, 0),
                       "code_of_4");
-    // Overlong encodings are not valid UTF-8.
+    // Excludes overlong encodings, which are not valid UTF-8.
     Expr isTwo = (c[0] >= 0xc2) & (c[0] < 0xe0) & goesOn(1),
          isThree = (c[0] >= 0xe0) & (c[0] < 0xf0) & goesOn(1) & goesOn(2) &
                    (three >= 0x800),
@@ -297,8 +299,8 @@ private:
     return b.load(ranges, {range, b.index(column)});
   }
 
-  /// Maps a code point by the last range that begins at or below it, found by
-  /// binary search.
+  /// Maps a code point by the last range that begins at or before it, which
+  /// binary search finds.
   Expr mapped(Expr code) {
     int64_t count = shapeOf(ranges)[0];
     double half = double(llvm::PowerOf2Ceil(uint64_t(count))) / 2;
@@ -342,9 +344,9 @@ void MapLettersOp::emitBody(BodyBuilder &b) {
                           [&](Expr j, ArrayRef<Expr> s) -> Exprs {
                             Expr place = named(s[0], "place"),
                                  begin = named(s[1], "begin");
-                            // Packs both results into one number, since ifElse
-                            // has one: the number of bytes read is at most
-                            // four.
+                            // ifElse has a single result, so both results are
+                            // packed into one number: the number of bytes read
+                            // is at most four.
                             Expr next = b.ifElse(
                                 equal(j, begin),
                                 [&] {
@@ -385,17 +387,18 @@ LogicalResult SplitStringsOp::inferTypes(Adaptor op, TypeRule &rule) {
 
 namespace {
 
-/// The pieces of one string: writes them, and the position of each piece into
-/// the string's row of result 1.
+/// The pieces into which one string is split. Writes their characters, and
+/// their positions to the row of the string in result 1.
 struct Pieces {
-  /// Sets all entries of the row to `nothing`, the position of an empty string.
+  /// Sets all entries of the row to `nothing`, the position of the empty
+  /// string.
   void clear(Expr nothing) {
     b.forEach({room}, [&](ArrayRef<Expr> piece) {
       b.store(1u, writer.number(nothing), at(piece[0]));
     });
   }
-  /// Writes the characters [from, to) of the string to the output position
-  /// `place`, as piece `count`; returns the output position after them.
+  /// Writes the characters [from, to) of the string as piece number `count` to
+  /// output position `place`. Returns the output position after the piece.
   Expr write(Expr string, Expr from, Expr to, Expr count, Expr place) {
     b.when(count < double(room),
            [&] { b.store(1u, writer.begin(place), at(count)); });
@@ -447,9 +450,10 @@ struct Cut {
   Expr count, place;
 };
 
-/// Splits each string of `x` by `cut`, writing from output position `place` on.
-/// Stores the number of pieces of each string in result 2, and the largest
-/// number and the end position in result 3.
+/// Splits each string of `x` by calling `cut`, and writes the pieces from
+/// output position `place` on. Stores the number of pieces of each string in
+/// result 2. Stores the largest of these numbers, and the end of the output, in
+/// result 3.
 static void emitPieces(BodyBuilder &b, Writer &writer, Value x, Value begins,
                        Expr place,
                        llvm::function_ref<Cut(Pieces &, CutString)> cut) {
@@ -476,8 +480,8 @@ void SplitStringsOp::emitBody(BodyBuilder &b) {
   bool spaces = getDelimiter().empty();
   int64_t width = spaces ? 1 : getDelimiter().size();
   Expr none = b.index(0);
-  // The character at position 0 is an empty string, which fills the unused
-  // entries of `begins`.
+  // Writes an empty string at position 0. The unused entries of `begins` refer
+  // to it.
   b.store(0u, b.constantInt(0, byte(getContext())), {none});
   auto cut = [&](Pieces &pieces, CutString from) -> Cut {
     Expr string = from.string, length = from.length;
@@ -485,9 +489,9 @@ void SplitStringsOp::emitBody(BodyBuilder &b) {
       return splits < 0 ? b.constantInt(1, b.builder.getI1Type())
                         : count < double(splits);
     };
-    // The loop carries the start of the current piece (length + 1 if none has
-    // begun, when splitting at white space), the number of pieces, the next
-    // output position, and the end of the last delimiter.
+    // The loop carries: the start of the current piece; the number of pieces;
+    // the next output position; the end of the last delimiter. When splitting
+    // at white space, the start is length + 1 if no piece has begun.
     Expr outside = length + 1.0;
     Exprs state = b.loop(
         none, length, 1, {spaces ? outside : none, none, from.place, none},
@@ -528,8 +532,8 @@ LogicalResult FindTokensOp::inferTypes(Adaptor op, TypeRule &rule) {
   return inferPieces(op.getX(), rule);
 }
 
-/// Returns the end of the longest token that begins at `from` of a string of
-/// `length` bytes; `from` itself if there is none.
+/// Returns the end of the longest token that begins at byte `from` of a string
+/// of `length` bytes; `from` if no token begins there.
 static Expr endOfToken(BodyBuilder &b, FindTokensOp op, Expr string,
                        Expr length, Expr from) {
   Type index = b.builder.getIndexType();
@@ -552,8 +556,8 @@ static Expr endOfToken(BodyBuilder &b, FindTokensOp op, Expr string,
       })[2];
 }
 
-/// Whether [from, to) has at least `least` characters: bytes other than UTF-8
-/// continuation bytes.
+/// Whether the bytes [from, to) contain at least `least` characters. Characters
+/// are counted as bytes other than UTF-8 continuation bytes.
 static Expr hasCharacters(BodyBuilder &b, Expr string, Expr from, Expr to,
                           int64_t least) {
   if (least <= 1)

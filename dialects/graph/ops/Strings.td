@@ -1,11 +1,12 @@
 // Operators that read or write the characters of strings.
 //
-// Operators that only move or compare strings are those of all element types,
-// with a pointer for each string. An operator that creates strings writes
-// characters, each string with a terminating zero, and the positions at which
-// they begin; `graph.strings` combines both into strings. The capacity for
-// characters is part of the result type: characters beyond it are not written,
-// and `used` returns the required capacity, which `graph.read_sizes` checks.
+// Operators that only move or compare strings are the same as for other element
+// types; an element is a pointer to a string. An operator that creates strings
+// has results for the characters (each string ends with a zero) and for the
+// position at which each string begins; `graph.strings` combines both into
+// strings. The capacity for characters is part of the result type. Characters
+// beyond it are not written; the result `used` is the required capacity, which
+// `graph.read_sizes` checks.
 
 def Graph_StringsOp : Graph_ElementOp<"strings", [
     Graph_DynamicSizes, DeclareOpInterfaceMethods<ElementOpInterface>]> {

@@ -1,4 +1,5 @@
-// Constants, dynamic sizes, fusion groups, and control flow by functions.
+// Operators for constants, dynamic sizes, fusion groups, and control flow,
+// whose bodies are functions.
 
 include "mlir/IR/RegionKindInterface.td"
 include "mlir/IR/SymbolInterfaces.td"
@@ -107,9 +108,9 @@ def Graph_YieldOp : Graph_Op<"yield", [Pure, Terminator, ParentOneOf<["GroupOp"]
   let assemblyFormat = "operands attr-dict `:` type(operands)";
 }
 
-/// An operator that calls private functions of the module. Its results do not depend on
-/// its operands alone, so it is not `Pure` and never constant-folded; without users it
-/// may be erased.
+/// An operator that calls private functions of the module. Its results do not
+/// depend on its operands alone, so it is not `Pure` and is never
+/// constant-folded. It may be erased if it has no users.
 class Graph_ControlOp<string mnemonic, list<Trait> traits = []> : Graph_Op<mnemonic,
     !listconcat([NoMemoryEffect, DeclareOpInterfaceMethods<SymbolUserOpInterface>], traits)>;
 
@@ -171,7 +172,7 @@ def Graph_LoopOp : Graph_ControlOp<"loop", [AttrSizedOperandSegments]> {
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
-    /// The results that each iteration writes a slice of.
+    /// Returns the results that consist of one slice for each iteration.
     ::mlir::ResultRange getStacked() { return getOutputs().drop_front(getCarried().size()); }
   }];
 }

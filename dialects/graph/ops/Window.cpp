@@ -25,8 +25,8 @@ bool hasNoBorders(const Dim &input, const Dim &output, int64_t kernel,
 
 std::pair<Expr, Expr> insideWindow(Expr start, const Dim &kernel,
                                    int64_t dilation, const Dim &size) {
-  // Clamps a negative number to 0 before the division: ceilDivide is correct
-  // from 0 upwards only.
+  // ceilDivide is correct only for non-negative numbers, so negative numbers
+  // are replaced by 0 first.
   ElementBuilder &b = *start.builder;
   Expr zero = b.index(0);
   Expr before = named(max(named(zero - start, "to_first"), zero), "outside");
@@ -86,7 +86,7 @@ Expr MaxPoolOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
       getStrides(), getDilations(), getLow(), lowest(b, elementOf(getX())),
       [&](ArrayRef<Expr>, ArrayRef<Expr> at, Expr acc) {
         Expr x = b.load(getX(), at);
-        // The maximum of a number and a NaN is the number.
+        // If one of the floats is NaN, the other one is the maximum.
         return named(isa<FloatType>(elementOf(getX())) ? select(x > acc, x, acc)
                                                        : max(acc, x),
                      "best");
@@ -94,14 +94,15 @@ Expr MaxPoolOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
 }
 
 Expr MaxPoolIndexOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
-  // Carries the position of the best value through the loops of overWindow, and
-  // reloads that value for comparison.
+  // Carries only the position of the best value through the loops of
+  // overWindow, and reloads the value for each comparison.
   Dims shape = dimsOf(getX());
   Dims spatial(shape.begin() + 1, shape.end() - 1);
   Type signedI64 = elementOf(getResult());
   auto positionOf = [&](ArrayRef<Expr> at) {
-    // Batch and channel of the channels-first tensor, then the spatial axes;
-    // the first one varies fastest if the storage order is column-major.
+    // The order in which axes contribute to the flat position: batch, channel,
+    // then the spatial axes. The first spatial axis varies fastest if the
+    // storage order is column-major.
     Exprs order{at.front(), at.back()};
     Dims sizes{shape.front(), shape.back()};
     Exprs inner(at.begin() + 1, at.end() - 1);
@@ -156,8 +157,9 @@ Expr AveragePoolOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
                  [&](ArrayRef<Expr>, ArrayRef<Expr> at, Expr acc) {
                    return named(acc + b.load(getX(), at), "sum");
                  });
-  // The number of positions that a window averages is a product of one factor
-  // per axis; the factor is constant if no window is clipped along the axis.
+  // The number of positions over which a window averages is the product of one
+  // factor for each axis. The factor is constant if no window is clipped along
+  // that axis.
   int64_t all = 1;
   Expr count;
   for (size_t i = 0; i < getKernel().size(); ++i) {
@@ -179,7 +181,7 @@ Expr AveragePoolOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
   }
   if (!count)
     return sum * b.constant(1.0 / static_cast<double>(all), type);
-  // A window entirely in the padding has no mean: 0 / 0.
+  // A window that lies entirely in the padding has no mean; 0 / 0 gives NaN.
   return sum / convert(count * static_cast<double>(all), type);
 }
 

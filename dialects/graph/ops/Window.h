@@ -1,4 +1,5 @@
-// Code shared by convolutions and pools: the kernel positions inside the input.
+// Code that convolutions and pools share: which kernel positions are inside the
+// input.
 
 #ifndef INGOT_DIALECTS_GRAPH_OPS_WINDOW_H
 #define INGOT_DIALECTS_GRAPH_OPS_WINDOW_H
@@ -8,8 +9,8 @@
 namespace ingot::graph {
 
 /// Whether no window along an axis reaches into padding. The first window
-/// begins `low` positions before the input, the others follow in steps of
-/// `stride`.
+/// begins `low` positions before the input; each following window begins
+/// `stride` positions after the previous one.
 bool hasNoBorders(const Dim &input, const Dim &output, int64_t kernel,
                   int64_t stride, int64_t dilation, int64_t low);
 
@@ -18,9 +19,9 @@ bool hasNoBorders(const Dim &input, const Dim &output, int64_t kernel,
 std::pair<Expr, Expr> insideWindow(Expr start, const Dim &kernel,
                                    int64_t dilation, const Dim &size);
 
-/// Emits loops over the kernel positions inside the input, along all spatial
-/// axes, for output position `idx` (batch, spatial..., channel); `body` gets
-/// the kernel and input positions.
+/// Emits loops over those kernel positions, along all spatial axes, that lie
+/// inside the input for the output position `idx` (batch, spatial..., channel).
+/// Calls `body` with the kernel position and the input position.
 Expr overWindow(ElementBuilder &b, llvm::ArrayRef<Expr> idx,
                 llvm::ArrayRef<Dim> inputShape, llvm::ArrayRef<Dim> outputShape,
                 llvm::ArrayRef<Dim> kernel, llvm::ArrayRef<int64_t> strides,

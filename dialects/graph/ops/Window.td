@@ -1,7 +1,8 @@
-// Pooling.
+// Pooling operators.
 
-/// C++ code for the type rule: `element` is the element type of the result, and
-/// `pads`, if not empty, adds a second list of paddings.
+/// `element` and `pads` are C++ code for the type rule: the element type of the
+/// result, and the argument for a second list of paddings (empty if the
+/// operator has none).
 class Graph_Pool<string mnemonic, dag more = (ins), string element = "elementOf(op.getX())", string pads = "">
     : Graph_ElementOp<mnemonic, [Graph_DynamicSizes, DeclareOpInterfaceMethods<ElementOpInterface, ["passesLanes", "isCheap"]>], Graph_StatedTypes> {
   let arguments = !con((ins Graph_Tensor:$x, DenseI64ArrayAttr:$kernel, DenseI64ArrayAttr:$strides,

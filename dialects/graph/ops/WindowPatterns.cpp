@@ -2,8 +2,9 @@
 //
 //   conv(pad(x, 0, low), w) {low = l}  ->  conv(x, w) {low = l + low}
 //
-// A transpose to channels last may be between both operators. The shape of the
-// result does not change; it determines the padding at the high end.
+// A transpose to channels last may be between the two operators. The shape of
+// the result does not change. It determines the padding at the high end, so
+// only `low` is changed.
 
 #include "dialects/graph/ops/Patterns.h"
 
@@ -12,15 +13,15 @@ using namespace mlir;
 namespace ingot::graph {
 namespace {
 
-/// Padding of spatial axes by a constant. `low` and `high` have an entry for
-/// each axis of the window operator's operand.
+/// Padding of the spatial axes of a window operator's operand by a constant.
+/// `low` and `high` have an entry for each axis of that operand.
 struct Padding {
   PadOp pad;
   TransposeOp transpose; ///< between the padding and its reader, or null
   SmallVector<int64_t> low, high;
 
-  /// Matches `x` if it is padded, has one reader, and batch and channels are
-  /// not padded.
+  /// Matches `x` if it is padded, has one reader, and the padding does not
+  /// affect the batch and channel axes.
   static std::optional<Padding> of(Value x) {
     Padding found;
     found.transpose = x.getDefiningOp<TransposeOp>();
@@ -52,7 +53,8 @@ struct Padding {
     return ArrayRef(high).drop_front().drop_back();
   }
 
-  /// Returns the operand without padding, transposed like the padded one.
+  /// Returns the operand of the padding; transposed if a transpose follows the
+  /// padding.
   Value unpadded(OpBuilder &builder) {
     if (!transpose)
       return pad.getX();
@@ -73,7 +75,8 @@ bool isZero(Value v) {
   return number && *number == 0;
 }
 
-/// Whether `v` is the identity of max: the lowest number of its type.
+/// Whether all elements of `v` are the identity of max, the lowest number of
+/// their type.
 bool isLowest(Value v) {
   std::optional<double> number = uniformNumber(v);
   if (!number)
@@ -88,7 +91,7 @@ bool isLowest(Value v) {
   return *number == (isUnsigned ? 0 : -std::ldexp(1, integer.getWidth() - 1));
 }
 
-/// Whether all elements of `v` are non-negative.
+/// Whether all elements of `v` are known to be non-negative.
 bool isNonNegative(Value v) {
   Operation *op = v.getDefiningOp();
   if (isa_and_nonnull<ReluOp, SigmoidOp>(op))
@@ -103,8 +106,8 @@ bool isNonNegative(Value v) {
   return isa<MaximumOp>(op) ? x || y : x && y;
 }
 
-/// Folds padding with zeros, which add nothing to the sums of a convolution or
-/// a p-norm.
+/// Folds padding with zeros into a convolution or a pool with a p-norm: zeros
+/// add nothing to their sums.
 template <typename OpT> struct PadIntoSum : OpRewritePattern<OpT> {
   using OpRewritePattern<OpT>::OpRewritePattern;
   LogicalResult matchAndRewrite(OpT op,
@@ -121,9 +124,10 @@ template <typename OpT> struct PadIntoSum : OpRewritePattern<OpT> {
   }
 };
 
-/// Folds padding with the lowest number, with which a maximum pool itself pads.
-/// Zeros around non-negative elements give the same maximum, unless a window
-/// lies entirely in the padding; a zero maximum may differ in sign.
+/// Folds padding with the lowest number into a maximum pool, which itself pads
+/// with this number. If all elements are non-negative, also folds padding with
+/// zeros: the maximum is the same unless a window lies entirely in the padding.
+/// A zero maximum may get the other sign.
 struct PadIntoMaxPool : OpRewritePattern<MaxPoolOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -163,8 +167,8 @@ struct PadIntoMaxPool : OpRewritePattern<MaxPoolOp> {
   }
 };
 
-/// A mean counts explicit padding, so it can be folded if the pool counts its
-/// own padding or has none.
+/// Folds padding with zeros into an average pool. The mean counts explicit
+/// padding, so the pool must either count its own padding or have none.
 LogicalResult padIntoAveragePool(AveragePoolOp op, PatternRewriter &rewriter) {
   std::optional<Padding> padding = Padding::of(op.getX());
   if (!padding || !isZero(padding->pad.getValue()))

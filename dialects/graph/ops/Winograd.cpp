@@ -9,8 +9,8 @@ using namespace mlir;
 
 namespace ingot::graph {
 
-/// Returns the coefficients, constant term first, of the monic polynomial with
-/// these roots.
+/// Returns the coefficients (the constant term first) of the polynomial with
+/// these roots whose highest coefficient is 1.
 static Winograd::Row withRoots(ArrayRef<double> roots) {
   Winograd::Row polynomial{1};
   for (double root : roots) {
@@ -45,9 +45,9 @@ Winograd::Winograd(int64_t size) : size(size), points(size + window - 1) {
     weights.push_back(powers);
     for (int64_t k = 0; k < size; ++k)
       output[k][i] = power(finite[i], k);
-    // The weights are recovered as the coefficients of their polynomial: its
-    // value at 0, the difference between its values at p and -p divided by 2p,
-    // and its value at infinity.
+    // The weights w are recovered as the coefficients of the polynomial w0 + w1
+    // t + w2 t^2. w0 is its value at 0; w1 is the difference between its values
+    // at p and -p, divided by 2p; w2 is its value at infinity.
     if (i == 0)
       restore[0][i] = scale;
     else if (i <= 2)
@@ -59,8 +59,8 @@ Winograd::Winograd(int64_t size) : size(size), points(size + window - 1) {
   restore.back().back() = 1;
 }
 
-/// Returns the weighted sum of the values whose index `takes` accepts; null if
-/// all of their factors are 0.
+/// Returns the sum of factors[i] * values[i] over all i that `takes` accepts;
+/// null if these factors are all 0.
 static Expr weighted(ArrayRef<double> factors, ArrayRef<Expr> values,
                      llvm::function_ref<bool(size_t)> takes) {
   Expr sum;
@@ -109,8 +109,9 @@ Exprs Winograd::sampled(ArrayRef<Expr> x) const {
 }
 
 Exprs Winograd::outputsOf(ArrayRef<Expr> products) const {
-  // The factors of points p and -p are equal for even powers and differ in sign
-  // for odd powers, so sums and differences of their products are shared.
+  // The factors of points p and -p are equal for even powers, and differ in
+  // sign for odd powers. So the sum and the difference of their products are
+  // computed once.
   Exprs sums{products.front()}, differences{products.front()};
   for (size_t i = 1; i < finite.size(); i += 2) {
     sums.push_back(named(products[i] + products[i + 1], "pair_sum"));
@@ -161,8 +162,8 @@ LogicalResult RestoreKernelOp::inferTypes(Adaptor op, TypeRule &rule) {
                      elementOf(op.getValues()));
 }
 
-/// Returns element (row, column) of matrix * x * transpose(matrix), where row
-/// and column may be dynamic and x(i, j) yields the elements of x.
+/// Returns element (row, column) of matrix * x * transpose(matrix). `row` and
+/// `column` may be dynamic; x(i, j) returns an element of x.
 static Expr transformed(ElementBuilder &b, const Winograd::Matrix &matrix,
                         Expr row, Expr column, Type type,
                         llvm::function_ref<Expr(int64_t, int64_t)> x) {

@@ -1,15 +1,17 @@
 // Winograd's minimal filtering for 3-tap windows.
 //
-// `size` neighbouring outputs of a 3-tap convolution along an axis are
-// coefficients of a product of two polynomials, which is determined by its
-// values at size + 2 points: one multiplication per point instead of three per
-// output. The values of the input are `input` * x, those of the weights
-// `weights` * w, and the outputs are `output` * (the products of both). In two
-// dimensions the matrices are applied to rows and then to columns.
+// `size` adjacent outputs of a 3-tap convolution along an axis are coefficients
+// of the product of two polynomials. Its values at size + 2 points determine
+// the product, so one multiplication per point is needed instead of three per
+// output. `input` * x are the values of the input's polynomial at the points,
+// and `weights` * w those of the weights. `output` * (the products of both) are
+// the outputs. In two dimensions, the matrices are applied to rows, then to
+// columns.
 //
-// The points are 0, pairs p and -p, and infinity. Points of different magnitude
-// lose precision when the outputs are computed: 3/4 and 3/2 lose a fifth of
-// what the common 1 and 2 lose, and `input` and `output` are exact with them.
+// The points are 0, pairs p and -p, and infinity. If the points have very
+// different magnitudes, computing the outputs loses precision. The points 3/4
+// and 3/2 lose a fifth of what the common points 1 and 2 lose, and the elements
+// of `input` and `output` are exact with them.
 
 #ifndef INGOT_DIALECTS_GRAPH_OPS_WINOGRAD_H
 #define INGOT_DIALECTS_GRAPH_OPS_WINOGRAD_H
@@ -19,7 +21,8 @@
 namespace ingot::graph {
 
 struct Winograd {
-  /// `size` outputs along an axis are computed together: 2 or 4.
+  /// Creates the matrices for computing `size` outputs along an axis together:
+  /// 2 or 4.
   explicit Winograd(int64_t size);
   static bool hasSize(int64_t size) { return size == 2 || size == 4; }
 
@@ -28,14 +31,14 @@ struct Winograd {
 
   static constexpr int64_t window = 3;
   int64_t size, points;
-  /// The points 0, p, -p, ... without the last point, which is infinity.
+  /// The points 0, p, -p, ...; the last point, infinity, is left out.
   Row finite;
   Matrix input, weights, output;
-  /// Recovers the weights from the values of their polynomial: the inverse of
-  /// `weights`.
+  /// The inverse of `weights`: multiplied by the values of the weights'
+  /// polynomial, it gives the weights.
   Matrix restore;
 
-  /// Returns the values of `x` at all points, one for each row of `input`.
+  /// Returns `input` * x: the values at all points.
   Exprs sampled(llvm::ArrayRef<Expr> x) const;
   /// Returns the outputs, given the products of input and weights at all
   /// points.

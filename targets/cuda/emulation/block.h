@@ -1,12 +1,12 @@
-// Threads of the emulated GPU, each with its own stack if they wait for each
-// other. Included by cuda_runtime.h.
+// Threads of the emulated GPU. If threads wait for each other, each has its own
+// stack. Included by cuda_runtime.h.
 
 #ifndef INGOT_EMULATED_BLOCK_H
 #define INGOT_EMULATED_BLOCK_H
 
-// A block of threads. Threads run one after the other until one has to wait;
-// waiting threads continue when all of their block, or of their warp, wait as
-// well.
+// A block of threads. Threads run in sequence; a thread runs until it has to
+// wait. It continues when all other threads of its block, or of its warp, wait
+// as well.
 class EmulatedBlock {
 public:
   static constexpr unsigned warp = 32;
@@ -20,7 +20,8 @@ public:
     current() = this;
     while (next < threads) {
       resume(take());
-      // All threads have started: resolve the waits.
+      // All threads have started and wait: lets those continue whose wait has
+      // ended.
       while (next == threads && !waiting.empty())
         release();
     }
@@ -35,7 +36,8 @@ public:
     emulated_go_on(self->place);
     emulated_passed(isWarp);
   }
-  /// Waits for the completion of the mbarrier's latest phase with this parity.
+  /// Waits until the phase of the mbarrier differs from `parity`, so that the
+  /// phase with this parity is complete.
   void waitAtMbarrier(const int64_t *mbarrier, unsigned parity) {
     if (isOpen(mbarrier, parity))
       return;
@@ -48,7 +50,7 @@ public:
     static thread_local EmulatedBlock *block = nullptr;
     return block;
   }
-  // The values that threads of a warp exchange, by thread.
+  // The values that the threads of a warp exchange, by number of the thread.
   uint64_t shown[emulated_most_threads];
 
 private:
@@ -71,7 +73,7 @@ private:
 
   static unsigned warpOf(const Waiting &one) { return one.place / warp; }
 
-  /// Lets the threads whose wait has ended continue.
+  /// Ends the waits that are complete: the threads continue.
   void release() {
     std::vector<Waiting> ready;
     for (const Waiting &one : waiting)
@@ -94,7 +96,7 @@ private:
       bool isBlock = waiting.size() == threads;
       for (const Waiting &one : waiting)
         isBlock &= !one.isWarp && !one.mbarrier;
-      // No thread can continue: complete an asynchronous copy.
+      // If no thread can continue, an asynchronous copy completes.
       auto isAwaited = [&](const int64_t *mbarrier) {
         for (const Waiting &one : waiting)
           if (one.mbarrier == mbarrier)
@@ -137,7 +139,7 @@ private:
     emulated_stack(fiber->stack.data(), fiber->stack.size());
     swapcontext(&scheduler, &fiber->context);
   }
-  /// Returns a stack for threads that have not started yet.
+  /// Returns a stack that is not in use, for threads that have not started yet.
   Fiber *take() {
     Fiber *fiber;
     if (idle.empty()) {

@@ -1,5 +1,6 @@
-// Streams, events and graphs of the emulated GPU: a captured graph runs node by
-// node, in an order that its dependencies allow. Included by cuda_runtime.h.
+// Streams, events and graphs of the emulated GPU. The nodes of a captured graph
+// run in sequence, in an order that satisfies its dependencies. Included by
+// cuda_runtime.h.
 
 #ifndef INGOT_EMULATED_GRAPH_H
 #define INGOT_EMULATED_GRAPH_H
@@ -33,8 +34,8 @@ inline cudaError_t cudaStreamEndCapture(cudaStream_t stream,
   *graph = stream->recorded;
   if (!*graph || (*graph)->streams.front() != stream)
     return cudaErrorInvalidValue;
-  // All other streams must have joined: a node that no other depends on must be
-  // the last one of this stream.
+  // All other streams must have joined this one: a node on which no other node
+  // depends must be the last node of this stream.
   std::vector<bool> isAwaited((*graph)->nodes.size());
   for (const CUgraph_st::Node &node : (*graph)->nodes)
     for (size_t before : node.after)
@@ -59,7 +60,8 @@ inline cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   event->time = std::chrono::steady_clock::now();
   return cudaSuccess;
 }
-// Returns the time that the emulation takes, which says nothing about a GPU.
+// Returns the time that the emulation takes; it does not predict the time on a
+// GPU.
 inline cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t begin,
                                         cudaEvent_t end) {
   *milliseconds =
@@ -68,8 +70,8 @@ inline cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t begin,
 }
 inline cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event,
                                        unsigned) {
-  // The work before an event outside of a capture was executed immediately: it
-  // is complete.
+  // Outside of a capture, work is executed immediately, so the work before the
+  // event is already complete.
   if (!event->recorded)
     return stream && stream->recorded ? cudaErrorInvalidValue : cudaSuccess;
   if (!stream || (stream->recorded && stream->recorded != event->recorded))
@@ -108,13 +110,13 @@ inline cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph,
   exec->nodes = graph->nodes;
   return cudaSuccess;
 }
-// Runs the nodes of `graph` one after the other, each after the nodes on which
-// it depends: always the first node that is ready, or with `backwards` the last
-// one.
+// Runs the nodes of `graph` in sequence, each after the nodes on which it
+// depends. Of the nodes that can run, the first runs next or, with `backwards`,
+// the last.
 inline void emulated_run_graph(const CUgraph_st &graph) {
   size_t count = graph.nodes.size();
-  // For each node, the nodes that complete before it in every order that the
-  // dependencies allow.
+  // before[i][j]: whether node j completes before node i in every order that
+  // satisfies the dependencies.
   std::vector<std::vector<bool>> before(count, std::vector<bool>(count));
   for (size_t i = 0; i < count; ++i)
     for (size_t from : graph.nodes[i].after) {
@@ -122,7 +124,8 @@ inline void emulated_run_graph(const CUgraph_st &graph) {
       for (size_t j = 0; j < from; ++j)
         before[i][j] = before[i][j] || before[from][j];
     }
-  // The range of launch numbers of each completed node.
+  // The range of launch numbers of each completed node: from after the first
+  // number to the second one.
   std::vector<std::pair<size_t, size_t>> launches(count);
   std::vector<bool> isDone(count);
   auto mayRun = [&](size_t i) {

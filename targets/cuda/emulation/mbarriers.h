@@ -1,12 +1,12 @@
 // mbarriers of the emulated GPU ("gates"), and copies of whole tiles that
-// signal them (cp.async.bulk.tensor): such a copy completes when no thread can
-// continue otherwise. Included by cuda_runtime.h.
+// signal them (cp.async.bulk.tensor). A copy completes as late as possible:
+// when no thread could continue otherwise. Included by cuda_runtime.h.
 
 #ifndef INGOT_EMULATED_MBARRIERS_H
 #define INGOT_EMULATED_MBARRIERS_H
 
-// The tensor map that the driver encodes for copies of whole tiles, of 128
-// bytes as on the device.
+// The tensor map that the driver creates for copies of whole tiles. As on the
+// device, it has 128 bytes.
 struct alignas(64) CUtensorMap {
   const char *tensor;
   uint64_t sizes[5], distances[5];
@@ -29,8 +29,8 @@ struct EmulatedMbarrier {
       fail("an mbarrier is used before it is initialized");
     return mbarrier;
   }
-  // Stores the mbarrier after an arrival or a copy; completes its phase if
-  // neither arrivals nor bytes are missing.
+  // Stores the mbarrier to `word` after an arrival or a copy. If no arrivals
+  // and no bytes are missing, completes its phase.
   void put(int64_t *word) {
     if (left == 0 && bytes == 0) {
       left = arrivals;
@@ -55,13 +55,15 @@ public:
     char *to;
     int64_t *mbarrier;
     unsigned thread, clock;
-    // The number of blocks of the cluster that receive the copy, and for each
-    // of them the distance of its shared memory from that of the copying block.
+    // The number of blocks of the cluster that receive the copy. For each of
+    // them, the distance in bytes of its shared memory from that of the block
+    // that started the copy.
     unsigned blocks;
     ptrdiff_t distances[emulated_most_blocks];
 
-    // Calls `body` for each 16 bytes of shared memory of each receiving block,
-    // with their source address, which is null outside of the tensor.
+    // Calls `body` for each 16 bytes of shared memory that the copy writes, in
+    // each receiving block. `body` gets their source address, which is null
+    // outside of the tensor, and the number of bytes that are inside.
     template <typename Body> void forEachVector(const Body &body) const {
       for (unsigned block = 0; block < blocks; ++block)
         forEachVector(to + distances[block], body);
@@ -103,7 +105,8 @@ public:
     }
 
   private:
-    // Advances to the next position of the box or of the windows.
+    // Advances `place` to the next position in the box or, for windows, to the
+    // next window.
     void next(int64_t *place) const {
       for (unsigned axis = 1; axis < map.rank; ++axis) {
         bool isOuter = axis + 1 == map.rank;
@@ -151,8 +154,8 @@ public:
     emulated_release(word);
     mbarrier.put(word);
   }
-  // Tells an mbarrier that this thread has written `bytes` of the bytes that it
-  // expects.
+  // Records at an mbarrier that this thread has written `bytes` of the bytes
+  // that the mbarrier expects.
   void count(int64_t *word, unsigned bytes) {
     EmulatedMbarrier mbarrier = EmulatedMbarrier::of(word);
     mbarrier.bytes -= int32_t(bytes);
@@ -176,8 +179,8 @@ public:
     copy.clock = emulated_issue();
     copies.push_back(copy);
   }
-  // Completes one pending copy: the newest one whose mbarrier is awaited, else
-  // the oldest one. Returns false if no copy is pending.
+  // Completes one pending copy: the newest copy whose mbarrier a thread awaits
+  // or, if there is none, the oldest copy. Returns false if no copy is pending.
   template <typename IsAwaited> bool arriveLate(const IsAwaited &isAwaited) {
     if (copies.empty())
       return false;
@@ -213,8 +216,8 @@ public:
     emulated_go_on(running);
     return true;
   }
-  // A copy that completes after the end of its block would overwrite shared
-  // memory of the next block.
+  // Fails if a copy is pending: it would overwrite shared memory of the next
+  // block.
   void endBlock() {
     if (!copies.empty())
       EmulatedMbarrier::fail(
@@ -227,7 +230,8 @@ private:
   std::vector<std::pair<int64_t *, unsigned>> unpublished;
 };
 
-// The driver's functions for tensor maps, with the driver's requirements.
+// The driver's functions for tensor maps, with the driver's checks of their
+// arguments.
 typedef uint64_t cuuint64_t;
 typedef uint32_t cuuint32_t;
 enum CUresult { CUDA_SUCCESS = 0, CUDA_ERROR_INVALID_VALUE = 1 };
@@ -299,7 +303,8 @@ inline CUresult cuTensorMapEncodeIm2col(
   map->areWindows = 1;
   map->box[0] = uint16_t(channels);
   map->box[1] = uint16_t(positions);
-  // The coordinates of a corner of the windows share 16 bits.
+  // The offsets of a corner (`low` or `high`) along all spatial axes share 16
+  // bits.
   int most = rank == 3 ? 1 << 15 : rank == 4 ? 1 << 7 : 1 << 4;
   for (unsigned axis = 0; axis + 2 < rank; ++axis) {
     map->low[axis] = int16_t(low[axis]);

@@ -48,7 +48,7 @@ inline void emulated_begin_launch() {}
 #include <algorithm>
 #include <unordered_map>
 
-// Called when this thread stores to accumulators of warpgroup products.
+// Called when this thread stores to the accumulators of warpgroup products.
 inline void emulated_changed_sums();
 
 extern "C" {
@@ -59,8 +59,8 @@ extern char __executable_start[], _end[];
 
 class EmulatedRaces {
 public:
-  // Not defaulted, so that the accesses of the constructor itself are not
-  // checked.
+  // Defined here instead of defaulted, so that the accesses of the constructor
+  // are not checked.
   EmulatedRaces() {}
 
   // Whether the running code is part of a kernel.
@@ -93,19 +93,20 @@ public:
       use(cellOf(byte), now, byte, bytes, isWrite, isShared);
   }
 
-  // Ranges of launches that may run concurrently with the next launches; null:
-  // none.
+  // The ranges of launches that may run concurrently with the next launches;
+  // null if there are none.
   const std::vector<std::pair<size_t, size_t>> *beside = nullptr;
 
-  // Adds (`by` = 1) or removes (-1) a pending copy of 16 bytes to this address.
+  // Adds (`by` = 1) or removes (`by` = -1) a pending copy of 16 bytes to
+  // address `to`.
   void changePending(void *to, int by) {
     for (int i = 0; i < 16; ++i)
       cellOf(static_cast<char *>(to) + i).pending += by;
   }
 
-  // mbarriers order threads: everything that a thread did before it arrived is
-  // known to threads that have waited for the completion of that phase. Each
-  // thread counts its arrivals.
+  // mbarriers order threads: the accesses of a thread before it arrived have
+  // completed for threads that have waited for that phase. Each thread counts
+  // its arrivals.
   void beginBlock(bool isEarly) {
     mbarriers.clear();
     knownBlocks.clear();
@@ -115,7 +116,7 @@ public:
       sums[thread].clear();
     }
   }
-  // Whether a kernel has stored to any of these bytes; bytes to which no kernel
+  // Whether a kernel has stored to any of these bytes. Bytes to which no kernel
   // has stored are constants.
   bool isOfKernels(const char *first, size_t bytes) {
     return std::any_of(first, first + bytes, [this](const char &byte) {
@@ -142,8 +143,8 @@ public:
   }
   unsigned issue() { return clocks[emulated_thread()]++; }
 
-  // Registers accumulators of this thread's products, as in flight or
-  // completed.
+  // Records that these accumulators belong to a product of this thread that is
+  // in flight, or completed.
   void changeSums(void *first, size_t bytes, bool isInFlight) {
     const char *begin = static_cast<const char *>(first);
     for (Sums &one : sums[emulated_thread()])
@@ -154,8 +155,8 @@ public:
     sums[emulated_thread()].push_back({begin, begin + bytes, isInFlight});
   }
 
-  // Records that this block adds to the counter `number`. Blocks that added to
-  // it earlier have completed their writes.
+  // Records that this block adds to the counter `number`. The blocks that added
+  // to it earlier have completed their writes.
   void counted(const void *number) {
     for (const auto &other : countsAt[number])
       join(knownBlocks, other.first, other.second);
@@ -163,8 +164,8 @@ public:
   }
   void beginLaunch() { countsAt.clear(); }
 
-  // Adds (`by` = 1) or removes (-1) a pending product that reads 16 bytes at
-  // this address.
+  // Adds (`by` = 1) or removes (`by` = -1) a pending product that reads 16
+  // bytes at address `from`.
   void changeReading(const void *from, int by) {
     for (int i = 0; i < 16; ++i)
       cellOf(static_cast<const char *>(from) + i).reading += by;
@@ -191,16 +192,16 @@ private:
     for (size_t i = 0; i < of.size(); ++i)
       to[i] = std::max(to[i], of[i]);
   }
-  // For each block: the epoch up to which its accesses are known to have
-  // completed.
+  // Maps a block to its epoch (number of barriers) up to which its accesses are
+  // known to have completed.
   typedef std::unordered_map<unsigned, unsigned> Blocks;
   static void join(Blocks &to, unsigned block, unsigned epoch) {
     unsigned &known = to[block];
     known = std::max(known, epoch);
   }
   // The last accesses to a byte, and the numbers of pending copies to it and of
-  // pending products that read it. Two reads are stored, since one of them may
-  // be by the thread that writes.
+  // pending products that read it. Two reads are stored: if one of them is by
+  // the thread that writes next, the other may still race with the write.
   struct Cell {
     Access written, read[2];
     int pending, reading;
@@ -218,7 +219,7 @@ private:
     return first + bytes <= behind->first + behind->second.bytes;
   }
 
-  // Whether two accesses are ordered by barriers, and so not concurrent.
+  // Whether barriers order two accesses, so that these cannot be concurrent.
   bool areOrdered(const Access &before, const Access &now,
                   bool isShared) const {
     if (before.launch != now.launch) {
@@ -240,7 +241,7 @@ private:
             known[now.thread][before.thread] > before.clock);
   }
 
-  // Checks an access to the own memory of the running thread.
+  // Checks an access of the running thread to its own stack.
   void useOwn(const char *first, size_t bytes, bool isWrite) {
     for (const Sums &one : sums[emulated_thread()]) {
       if (first < one.begin || first >= one.end)
@@ -332,7 +333,7 @@ inline void emulated_read(const void *address, size_t bytes) {
 inline void emulated_write(void *address, size_t bytes) {
   emulated_use(address, bytes, true);
 }
-// During its lifetime, marks the running code as part of a kernel, or not.
+// While it exists, marks the running code as part of a kernel (`is`) or not.
 struct EmulatedKernelCode {
   explicit EmulatedKernelCode(bool is) : before(EmulatedRaces::all().isKernel) {
     EmulatedRaces::all().isKernel = is;
@@ -340,8 +341,8 @@ struct EmulatedKernelCode {
   ~EmulatedKernelCode() { EmulatedRaces::all().isKernel = before; }
   bool before;
 };
-// Sets the ranges of launches, from after the first to the second number, that
-// may run concurrently with the next launches.
+// Sets the ranges of launches that may run concurrently with the next launches.
+// A range is from after the first number to the second one.
 inline void
 emulated_beside(const std::vector<std::pair<size_t, size_t>> *launches) {
   EmulatedRaces::all().beside = launches;

@@ -1,12 +1,12 @@
-// Operations of a warp, and asynchronous copies, on the emulated GPU: registers
-// are laid out as PTX documents it (ldmatrix, mma.m16n8k8 to m16n8k32,
-// cp.async). Included by cuda_runtime.h.
+// Operations of a warp and asynchronous copies on the emulated GPU. Operands
+// are laid out in registers as PTX documents it (ldmatrix, mma.m16n8k8 to
+// m16n8k32, cp.async). Included by cuda_runtime.h.
 
 #ifndef INGOT_EMULATED_WARP_H
 #define INGOT_EMULATED_WARP_H
 
 // The asynchronous copies (cp.async) of the threads of a block. They complete
-// as late as the kernel allows: when they are awaited.
+// as late as the kernel allows, when they are awaited.
 class EmulatedCopies {
 public:
   void clear() {
@@ -72,8 +72,8 @@ inline float emulated_value(uint16_t bits, bool isBFloat) {
     if (rest >= 0x7c00u) {
       word = sign | 0x7f800000u | (rest & 0x3ffu) << 13;
     } else {
-      // With the bits shifted to f32's position, the exponent is 112 too low;
-      // this also holds for subnormal numbers.
+      // With the bits shifted to the position of f32's bits, the exponent is
+      // 112 too low. This also holds for subnormal numbers.
       word = rest << 13;
       memcpy(&value, &word, sizeof value);
       value *= 0x1p112f;
@@ -86,7 +86,7 @@ inline float emulated_value(uint16_t bits, bool isBFloat) {
 }
 
 // The operand registers and addresses that the threads of a block exchange, by
-// thread.
+// number of the thread.
 struct EmulatedRegisters {
   uint32_t words[1024][6];
   const void *addresses[1024];
@@ -138,8 +138,8 @@ struct emulated_instructions {
     static float value(uint8_t bits) {
       if ((bits & 0x7fu) == 0x7fu)
         return emulated_value(0x7fff, false);
-      // With the bits shifted to f16's position, the exponent is 8 too low;
-      // this also holds for subnormal numbers.
+      // With the bits shifted to the position of f16's bits, the exponent is 8
+      // too low. This also holds for subnormal numbers.
       unsigned sign = bits & 0x80u, rest = bits & 0x7fu;
       return emulated_value(static_cast<uint16_t>(sign << 8 | rest << 7),
                             false) *
@@ -183,8 +183,9 @@ struct emulated_instructions {
   static float divide_f32(float x, float y) { return x / y; }
   static float root_f32(float x) { return __builtin_sqrtf(x); }
   static double root_f64(double x) { return __builtin_sqrt(x); }
-  // Returns 2^x with the largest errors that the device may have: two units in
-  // the last place up, down, or none, depending on the bits of x.
+  // Returns 2^x with the largest errors that the device may have. Depending on
+  // the bits of x, the result is two units in the last place too high, too low,
+  // or exact.
   static float exp2_f32(float x) {
     float power = __builtin_exp2f(x);
     constexpr float leastNormal = 1.17549435e-38f;
@@ -206,8 +207,8 @@ struct emulated_instructions {
     uint32_t sign = word >> 16 & 0x8000u, rest = word & 0x7fffffffu;
     if (rest > 0x7f800000u)
       return 0x7fff;
-    // From 65520 on the result is infinity. Below 2^-14, adding 0.5 leaves
-    // units of 2^-24 in the lowest bits.
+    // 65520 and above become infinity. Below 2^-14, after adding 0.5, the
+    // lowest bits count units of 2^-24.
     if (rest >= 0x477ff000u)
       return static_cast<uint16_t>(sign | 0x7c00u);
     if (rest < 0x38800000u) {
@@ -321,8 +322,8 @@ private:
     EmulatedBlock::current()->wait(/*isWarp=*/true);
   }
 
-  // Returns element `at` of the 32 bytes of a row or column of a matrix
-  // operand, from the register of the thread that holds it.
+  // Returns element `at` of a row or column (32 bytes) of a matrix operand,
+  // from the register of the thread that holds it.
   template <typename Type>
   static auto element(unsigned thread, unsigned low, unsigned high,
                       unsigned at) {

@@ -1,7 +1,6 @@
 // Operations of warpgroups on the emulated GPU: matrix multiplications of tiles
-// in shared memory, which are computed when they are awaited (wgmma), with
-// tiles and accumulators laid out as PTX documents it. Included by
-// cuda_runtime.h.
+// in shared memory (wgmma), which are computed when they are awaited. Tiles and
+// accumulators are laid out as PTX documents it. Included by cuda_runtime.h.
 
 #ifndef INGOT_EMULATED_WARPGROUP_H
 #define INGOT_EMULATED_WARPGROUP_H
@@ -13,15 +12,15 @@ public:
     void (*read)(const Product &, int);
     void *sums;
     size_t bytes;
-    // The contents of a matrix descriptor: the tile's address and, for a
-    // transposed tile, the bytes from 64 rows or columns of the product to the
-    // next 64.
+    // The contents of a matrix descriptor: the address of the tile. For a
+    // transposed tile also the bytes from 64 rows or columns of the product to
+    // the next 64; 0 for other tiles.
     struct Tile {
       const char *at;
       unsigned distance;
     } left, right;
-    // The left operand as four words in registers of the thread; null if it is
-    // a tile.
+    // The left operand, if it is four words in registers of the thread; null if
+    // it is a tile.
     const int32_t *words;
     // Whether the product overwrites the accumulators.
     bool isFirst;
@@ -42,7 +41,7 @@ public:
            (tile.distance ? 0x3ffu : 0x38fu)) != 0)
         EmulatedMbarrier::fail(
             "a tile begins at an address that is not a multiple of 1024 bytes");
-      // A descriptor has 14 bits for the distance, in units of 16 bytes.
+      // A descriptor stores the distance in 14 bits, in units of 16 bytes.
       if (tile.distance % 1024 != 0 || tile.distance >> 18 != 0)
         EmulatedMbarrier::fail(
             "the column blocks of a tile are not a multiple of "
@@ -54,8 +53,8 @@ public:
     setInFlight(product, true);
     product.read(product, 1);
   }
-  // Returns the operand words of another thread of the warp for the same
-  // product, which that thread has started.
+  // Returns the operand words that another thread of the warp has passed to the
+  // same product.
   const int32_t *wordsOf(unsigned thread, const Product &product) {
     for (const Product &other : threads[thread].pending)
       if (other.number == product.number)
@@ -73,8 +72,8 @@ public:
       areWords |= of.pending[done].words != nullptr;
       ++done;
     }
-    // Products with words in registers read the words of other threads of the
-    // warp: wait until all of them have started the products.
+    // A product with words in registers reads the words of other threads of the
+    // warp. So it waits until all of them have started the product.
     if (areWords)
       EmulatedBlock::current()->wait(/*isWarp=*/true);
     for (size_t i = 0; i < done; ++i) {
@@ -88,8 +87,8 @@ public:
     for (const Product &product : of.pending)
       setInFlight(product, true);
   }
-  // Records that this thread has stored to its accumulators: wgmma.fence is
-  // needed again.
+  // Records that this thread has stored to its accumulators, so that
+  // wgmma.fence is needed again.
   void changed() { mine().isBegun = false; }
   void endBlock() {
     for (OfThread &of : threads) {
@@ -144,8 +143,8 @@ struct emulated_group_instructions : emulated_instructions {
     EmulatedKernelCode pause(false);
     EmulatedTiles::ofBlock().arrive(mbarrier, 0);
   }
-  // The blocks of a cluster have the same memory layout, so the mbarrier of
-  // another block is at the same offset.
+  // All blocks of a cluster have the same layout of shared memory, so the
+  // mbarrier of another block has the same offset.
   static void arrive_at(int64_t *mbarrier, ptrdiff_t block) {
     EmulatedKernelCode pause(false);
     EmulatedTiles::ofBlock().arrive(
@@ -288,8 +287,8 @@ private:
     return (ptrdiff_t(block) - ptrdiff_t(emulated_rank())) *
            emulated_block_bytes;
   }
-  // Starts a copy. `places` are the coordinates, innermost first: the position,
-  // then for windows the shift.
+  // Starts a copy. `places` are the coordinates, innermost first: those of the
+  // position and, for windows, then those of the shift.
   static void copy(void *to, const CUtensorMap &map, int64_t *mbarrier,
                    std::initializer_list<ptrdiff_t> places, unsigned rank,
                    bool areWindows, ptrdiff_t blocks) {
@@ -324,19 +323,20 @@ private:
                                      read<columns>, sums, sizeof sums, left,
                                      right, words, isFirst, 0, 0});
   }
-  // Returns a 16-byte chunk of a row, at its swizzled address.
+  // Returns the address of 16-byte chunk `vector` of a row, after swizzling.
   static const char *vectorAt(const char *tile, unsigned row, unsigned vector) {
     uintptr_t byte =
         reinterpret_cast<uintptr_t>(tile) + row * 128 + vector * 16;
     return reinterpret_cast<const char *>(byte ^ ((byte >> 7 & 7u) << 4));
   }
-  // Returns the 16 bytes of a transposed tile that contain one K element of 8
-  // rows or columns.
+  // Returns the address of the 16 bytes of a transposed tile that contain K
+  // element `step` of 8 rows or columns.
   static const char *turnedVector(const Tile &tile, unsigned step,
                                   unsigned row) {
     return vectorAt(tile.at + row / 64 * tile.distance, step, row % 64 / 8);
   }
-  // Converts all K elements of a row or column of `tile` to `values`.
+  // Converts all K elements of row or column `row` of `tile`, and writes them
+  // to `values`.
   template <typename Type, typename Value>
   static void decode(const Tile &tile, unsigned row, Value *values) {
     typedef typename Type::Bits Bits;
@@ -355,8 +355,8 @@ private:
       }
     }
   }
-  // Converts the K elements of a row of the left operand that four threads hold
-  // in registers.
+  // Converts the K elements of a row of the left operand, which four threads
+  // hold in registers, and writes them to `values`.
   template <typename Type, typename Value>
   static void decodeWords(const EmulatedProducts::Product &product,
                           unsigned half, Value *values) {
@@ -371,8 +371,9 @@ private:
                   uint32_t(words[word]) >> 16 * second));
     }
   }
-  // Records (`by` = 1) or removes (-1) the reads of a product, from its start
-  // until it is awaited. One thread does so for its warp.
+  // Adds (`by` = 1) or removes (`by` = -1) the pending reads of a product,
+  // which last from its start until it is awaited. One thread does this for its
+  // warp.
   template <unsigned columns>
   static void read(const EmulatedProducts::Product &product, int by) {
     if (threadIdx.x % 32 != 0)
