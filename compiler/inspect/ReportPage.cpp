@@ -6,7 +6,7 @@ namespace ingot {
 std::string reportPage(llvm::StringRef json) {
   if (kD3.empty() || kDagre.empty())
     return "";
-  // A `<` in the data could end its element.
+  // Escapes `<`, which could end the HTML element that contains the data.
   std::string data;
   data.reserve(json.size());
   for (char c : json)

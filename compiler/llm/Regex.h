@@ -14,8 +14,9 @@
 
 namespace ingot::llm {
 
-/// The instructions. Each is followed by its operands; targets are relative to
-/// the position of the instruction.
+/// The instructions. Each comment lists the operands that follow the
+/// instruction, then its effect. Targets are relative to the position of the
+/// instruction.
 enum RegexOp : int32_t {
   kSet = 0,    ///< set: a character of the set
   kSplit = 1,  ///< first, second: tries both targets in this order
@@ -41,7 +42,8 @@ std::optional<RegexProgram> compileRegex(llvm::StringRef pattern,
 RegexProgram literalRegex(llvm::StringRef text, std::vector<CharSet> &sets);
 /// Returns the program that matches one character of `set`.
 RegexProgram charRegex(const CharSet &set, std::vector<CharSet> &sets);
-/// Returns the program that matches a run of characters of one of `kinds`.
+/// Returns the program that matches a run of characters that all belong to one
+/// of the sets `kinds`.
 RegexProgram runsRegex(llvm::ArrayRef<CharSet> kinds,
                        std::vector<CharSet> &sets);
 

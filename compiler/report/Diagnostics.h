@@ -119,11 +119,13 @@ public:
 
 private:
   std::vector<Diagnostic> all, odd;
-  /// For diagnostics about nodes: maps the text to the index in `all`.
+  /// Maps the text of each diagnostic about a node to its index in `all`, so
+  /// that equal texts are merged.
   llvm::StringMap<size_t> ofNodes;
   size_t reported = 0;
-  /// The number of diagnostics of an id in `all`, and of those left out: a
-  /// damaged model may have a different error in each of a million nodes.
+  /// For an id: the number of its diagnostics in `all`, and the number of those
+  /// left out, since a damaged model may have a different error in each of a
+  /// million nodes.
   struct Kind {
     size_t kept = 0, left = 0;
   };

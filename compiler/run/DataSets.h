@@ -44,8 +44,8 @@ bool readInputFiles(Compilation &compilation,
 /// sequences.
 std::vector<ModelValue> joinOutputs(llvm::ArrayRef<InterfaceTensor> tensors,
                                     llvm::ArrayRef<Tensor> outputs);
-/// Pads the rows of sequence inputs to the length that the compiled model
-/// takes.
+/// Pads the elements of sequence inputs to the row length that the compiled
+/// model expects.
 void widenRows(llvm::ArrayRef<InterfaceTensor> inputs,
                llvm::ArrayRef<mlir::RankedTensorType> types, InputData &data);
 

@@ -1,4 +1,4 @@
-// The other side of a comparison of two compiled models.
+// The model that another model is compared with (`ingot verify --against`).
 
 #ifndef INGOT_COMPILER_VERIFY_AGAINST_H
 #define INGOT_COMPILER_VERIFY_AGAINST_H
@@ -7,7 +7,7 @@
 
 namespace ingot::verify {
 
-/// The other side of a comparison of two compiled models; null options: none.
+/// The model that another model is compared with; no options if there is none.
 struct Against {
   std::optional<CompileOptions> options;
   /// Returns `data` in the order of the other model's inputs.

@@ -557,7 +557,7 @@ bool refuseUnused(const Arguments &arguments, ArrayRef<StringRef> unused,
   return false;
 }
 
-/// Returns the names of the targets that multiply floats of the format
+/// Returns the names of the targets that can multiply floats of the format
 /// `floats`.
 static std::string namesWith(StringRef floats) {
   SmallVector<StringRef> names;
@@ -567,7 +567,7 @@ static std::string namesWith(StringRef floats) {
   return llvm::join(names, ", ");
 }
 
-/// Reads --fast; each target must multiply the format.
+/// Reads --fast; reports an error if a target cannot multiply the format.
 static void readFast(StringRef kind, Arguments &arguments,
                      Diagnostics &diagnostics) {
   std::string option = "--fast=" + printable(kind);
