@@ -70,7 +70,7 @@ def _locked(file: IO[str]) -> Iterator[None]:
             fcntl.flock(file, fcntl.LOCK_UN)
 
 
-# Of this process: entries that could not be kept, because the folder cannot be written.
+# Entries for this process only, since the cache folder cannot be written.
 _temporary: dict[str, tempfile.TemporaryDirectory[str]] = {}
 _warned: set[Path] = set()
 
@@ -105,7 +105,7 @@ def entry(key: str, build: Callable[[Path], None]) -> Path:
     with _locked(lock):
         if _is_whole(place):
             return place
-        # A process that was killed while it built this entry left its folder. Whoever has the lock is the only one to build.
+        # Removes what a killed process left while it built this entry. The lock excludes any other builder.
         for left in place.parent.glob(f".new-{place.name}-*"):
             shutil.rmtree(left, ignore_errors=True)
         try:
@@ -116,7 +116,8 @@ def entry(key: str, build: Callable[[Path], None]) -> Path:
             _fill(scratch, build)
             scratch.chmod(0o755)
             if place.exists():
-                # A process may have loaded a file of it: it goes away with its last user.
+                # Moves the damaged entry aside and removes it. A file of it that a process has loaded lives until that
+                # process ends.
                 broken = Path(tempfile.mkdtemp(prefix=".old-", dir=place.parent))
                 os.replace(place, broken / "entry")
                 shutil.rmtree(broken, ignore_errors=True)

@@ -212,7 +212,7 @@ def _build(model: Model, options: Options, compiler: list[str], place: Path) -> 
 
 def _load(model: Model, options: Options) -> Net:
     targets = options.target.split(",")
-    # Several targets choose when they run, and say so if there is none.
+    # Code for several targets selects one when it runs, and reports an error if this machine supports none of them.
     if len(targets) == 1 and targets[0] in _program.foreign_targets():
         raise UsageError(
             f"this machine does not run code for {targets[0]}; `ingot.inspect` and `ingot MODEL -o FILE` compile for other machines"

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-# How an element is stored, and how the package ml_dtypes calls it where NumPy has no such type.
+# For each element type: the NumPy type that stores it, and the name of its type in the package ml_dtypes if NumPy has
+# none.
 _STORED: dict[str, tuple[str, str | None]] = {
     "float32": ("float32", None),
     "float64": ("float64", None),
@@ -76,7 +77,7 @@ def to_stored(array: np.ndarray[Any, Any], name: str) -> np.ndarray[Any, Any]:
         return array
     if name in _NARROW:
         return array.astype(stored)
-    # Arrays without axes have no view of another type.
+    # ascontiguousarray gives an array without axes one axis, since NumPy cannot view such an array as another type.
     return np.ascontiguousarray(array).view(stored).reshape(array.shape)
 
 

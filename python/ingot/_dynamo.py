@@ -23,7 +23,7 @@ def dynamo_backend(module: Any, example_inputs: Sequence[Any], **options: Any) -
     torch = importlib.import_module("torch")
     plain: Callable[..., Any] = module.forward
     if not all(isinstance(x, torch.Tensor) and x.device.type == "cpu" for x in example_inputs):
-        # Sizes that are symbols, or tensors on a GPU.
+        # Symbolic sizes and tensors on a GPU are not supported.
         return plain
     try:
         exported = torch.fx.GraphModule(module, module.graph)

@@ -154,7 +154,7 @@ class RunError(IngotError, RuntimeError):
 
 
 _BY_EXIT_CODE: dict[int, type[CompileError]] = {1: InvalidModelError, 2: UsageError, 3: UnsupportedError}
-# Of exit code 1: the environment is at fault, not the model.
+# Ids with exit code 1 for which the environment is at fault, not the model.
 _OF_TOOLS = {"missing-program", "machine-fault", "compiler-failed", "cannot-write"}
 
 

@@ -197,7 +197,7 @@ def size_javascript(dims: tuple[str, ...], names: list[str]) -> str:
 
 def size_function(dims: tuple[str, ...], names: list[str]) -> Callable[..., tuple[int, ...]]:
     """Returns the function from sizes, in the order of `names`, to the values of `dims`."""
-    # Sizes may be called like words of Python.
+    # Renames the sizes, since the name of a size may be a Python keyword.
     renamed = {name: f"s{i}" for i, name in enumerate(names)}
     parts = []
     for dim in dims:

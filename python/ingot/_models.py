@@ -43,7 +43,7 @@ class Model:
                     status = os.stat(self.path.parent / name)
                     result.update(f"{status.st_size} {status.st_mtime_ns}".encode())
                 except OSError:
-                    pass  # the compiler says what is missing
+                    pass  # the compiler reports the missing file
         return result.hexdigest()
 
     @contextmanager
@@ -101,7 +101,7 @@ def to_model(model: Any, example_inputs: Any = None) -> Model:
     if _is_from(model, "onnx", "ModelProto"):
         try:
             return Model("model", model.SerializeToString())
-        except Exception as error:  # protobuf: a model of more than 2 GB
+        except Exception as error:  # protobuf fails for models of more than 2 GB
             raise InvalidModelError(f"the model cannot be serialized ({error}); save it with external data and pass its path") from error
     if _is_from(model, "torch", "Module"):
         return _of_torch(model, example_inputs)
@@ -133,7 +133,7 @@ def _of_torch(model: Any, example_inputs: Any) -> Model:
                 program = torch.onnx.export(model, arguments, kwargs=named, dynamo=True, verbose=False)
                 program.save(str(path), external_data=False)
             except (ImportError, TypeError):
-                # The older exporter: without the package onnxscript, or before PyTorch 2.5.
+                # Uses the older exporter if the package onnxscript is missing or PyTorch is older than 2.5.
                 torch.onnx.export(model, arguments, buffer, **({"dynamo": False} if named is None else {"kwargs": named}))
                 path.write_bytes(buffer.getvalue())
             return Model(type(model).__name__, path.read_bytes())
@@ -152,13 +152,13 @@ def _of_sklearn(model: Any, example_inputs: Any) -> Model:
         kinds = [("X", types.FloatTensorType([None, features]))]
     options = {}
     if hasattr(model, "predict_proba"):
-        # Probabilities as a matrix, not as a list of dictionaries.
+        # Requests the probabilities as a matrix instead of a list of dictionaries.
         options = {id(model): {"zipmap": False}}
     try:
         if kinds is not None:
             proto = skl2onnx.to_onnx(model, initial_types=kinds, options=options)
         else:
             proto = skl2onnx.to_onnx(model, X=example_inputs, options=options)
-    except Exception as error:  # of many classes, from the converter
+    except Exception as error:  # the converter raises exceptions of many classes
         raise InvalidModelError(f"skl2onnx cannot convert {type(model).__name__}: {error}") from error
     return Model(type(model).__name__, proto.SerializeToString())

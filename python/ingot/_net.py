@@ -92,7 +92,7 @@ def _group(fields: Sequence[Field], names: Sequence[str]) -> list[_Value]:
         kind = ("optional " if present else "") + ("sequence" if data.part == "elements" else "")
         shape: tuple[int | str, ...] = tuple(int(d) if d.isdigit() else d for d in data.dims)
         if shapes:
-            # The rows only say how many numbers fit.
+            # The axes of `data` only give the capacity; of the shapes of the elements, only the rank is known here.
             shape = ("?",) * int(shapes.dims[1])
         elif data.element is not None:
             shape = data.element
@@ -145,7 +145,8 @@ class Net(Function):
         self._header = header
         self._fields = {f.name: f for f in header.fields}
         self._position = {value.info.name: i for i, value in enumerate(self._inputs)}
-        # A name of the struct serves where that of the model is none of Python.
+        # An input whose ONNX name is not a Python identifier can also be passed by the name of its field in the
+        # struct.
         for i, value in enumerate(self._inputs):
             self._position.setdefault(value.data.name, i)
         self._given = [size for size in header.sizes if not size.made]
@@ -438,7 +439,7 @@ class Net(Function):
                 words.append(_strings(arrays[f.name], keep))
             else:
                 words.append(_address(arrays[f.name]))
-        # Of one word at least: a struct of no fields is still read by its address.
+        # Adds a word, so that the array is not empty: even a struct without fields needs an address.
         block = np.array([*words, *self._tail, 0], np.int64)
 
         def results() -> Any:
@@ -490,7 +491,7 @@ class Net(Function):
         if not value.info.kind.endswith("sequence"):
             return data
         if value.shapes:
-            # Elements of smaller rank than others have -1 for the axes that are missing.
+            # The rows have the length of the largest rank; an element of smaller rank has -1 for the missing axes.
             shapes = [[size for size in shape if size >= 0] for shape in self._array(value.shapes, buffers, sizes).tolist()]
         else:
             shapes = [list(value.data.element or ())] * len(data)
@@ -507,7 +508,8 @@ class Net(Function):
         if buffer.shape == shape:
             return from_stored(buffer, f.dtype)
         data = buffer[:count]
-        # Do not keep memory for the largest size where the actual one is small.
+        # Copies the elements if they fill less than half of the buffer, so that the buffer for the largest size is
+        # freed.
         data = data.copy() if 2 * count < buffer.size else data
         return from_stored(data, f.dtype).reshape(shape)
 
@@ -529,7 +531,7 @@ def _from_dlpack(info: TensorInfo, given: Any) -> Array:
     try:
         return np.from_dlpack(given)
     except (BufferError, RuntimeError, TypeError, ValueError) as error:
-        # PyTorch: an array that requires a gradient, or one of a type that NumPy has not.
+        # A PyTorch tensor that requires a gradient, or one of a type that NumPy lacks.
         if hasattr(given, "detach"):
             given = given.detach().cpu().contiguous()
             if info.dtype == "bfloat16" and "bfloat16" in str(given.dtype):

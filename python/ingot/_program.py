@@ -34,7 +34,7 @@ def program() -> str:
     if own.exists():
         return str(own)
     found = shutil.which("ingot")
-    # A console script of this package calls this function: it would call itself.
+    # Skips console scripts: the script of this package would call this function again.
     if found and Path(found).read_bytes()[:2] != b"#!":
         return found
     raise ToolchainError(
@@ -80,7 +80,7 @@ def call(arguments: Sequence[str], cwd: str | os.PathLike[str] | None = None, ac
         result = json.loads(done.stdout) if done.stdout.strip() else None
     except json.JSONDecodeError:
         result = None
-    # Diagnostics are a list; results that have a list of them, too, are objects.
+    # The program prints a list of diagnostics, or an object that may contain one as "diagnostics".
     found = result if isinstance(result, list) else result.get("diagnostics", []) if isinstance(result, dict) else []
     diagnostics = tuple(Diagnostic.of(item) for item in found if isinstance(item, dict) and "id" in item)
     if done.returncode not in accept:

@@ -55,11 +55,11 @@ class SizesOfData:
         net = self.nets.get(self._key(feeds))
         if net is None:
             net = self._compile(feeds)
-            self.nets[self._key(feeds)] = net  # with the values that are fixed now
+            self.nets[self._key(feeds)] = net  # the key now includes inputs that were fixed while compiling
         return net
 
     def _key(self, feeds: Mapping[str, Any]) -> Any:
-        # Made for each call: short for the usual values.
+        # This runs in each call, so the common case, NumPy arrays, must be fast.
         shapes = tuple([(name, x.dtype, x.shape) if type(x) is np.ndarray else (name, _shape_key(x)) for name, x in feeds.items()])
         if not self.bound:
             return shapes
@@ -141,7 +141,7 @@ class InferenceSession:
         is_open = any(not isinstance(size, int) for argument in self._inputs for size in argument.shape)
         self._net: Net | None = None
         if not is_open or not described or "dims" in options:
-            # What is wrong with the model is said now.
+            # Compiles at once, so that errors of the model are reported here.
             self._net = compile(self._model, **options)
 
     def get_inputs(self) -> list[NodeArg]:

@@ -15,7 +15,7 @@ from pathlib import Path
 from . import _cache
 from ._errors import ToolchainError
 
-# Names that the program looks for, and the target of Zig that stands in for them.
+# The compilers that the program searches for, and the flags with which Zig replaces each of them.
 _STAND_INS = {
     "clang++": "",
     "aarch64-linux-gnu-g++": "-target aarch64-linux-gnu",
@@ -93,10 +93,11 @@ def identity(command: Sequence[str]) -> str:
 
 def build_library(command: Sequence[str], files: Sequence[Path], library: Path) -> None:
     """Builds a shared library of C++ and object files."""
-    # Networks use no C++ library. Zig would first build its own from source, which takes longer than the network.
+    # Networks do not need the C++ library. Zig would otherwise build its own library first, which takes longer than
+    # the network.
     stand_ins = _stand_ins()
     less = ["-nostdlib++"] if stand_ins and os.path.dirname(command[0]) == stand_ins else []
-    # Flags of the command come last, so that they decide.
+    # Flags of the command come last, so that they override FLAGS.
     whole = [command[0], *FLAGS, "-shared", *less, *command[1:], *map(str, files), "-o", str(library)]
     try:
         done = subprocess.run(whole, capture_output=True, text=True, env=environment())

@@ -21,7 +21,7 @@ from ._header import Field, Header, read_header, size_javascript
 
 LEVELS = ("wasm32", "wasm32+simd128", "wasm32+relaxed-simd")
 _FEATURES = {"wasm32": [], "wasm32+simd128": ["simd128"], "wasm32+relaxed-simd": ["simd128", "relaxed-simd"]}  # fmt: skip
-# Threads need a memory that the page makes and all workers import.
+# Modules with threads import their memory, which the page creates and shares with all workers.
 _THREADED = "clang++-22 --target=wasm32 -matomics -mbulk-memory -Wl,--shared-memory,--import-memory,--max-memory=4294967296"
 _PAGE = 65536
 _ARRAYS = {

@@ -25,7 +25,8 @@ from ._session import SizesOfData
 
 __all__ = ["IngotBackend", "IngotRep", "is_compatible", "prepare", "run_model", "run_node", "supports_device"]
 
-# Faults that say: these sizes or values have to be known. No data can supply them.
+# Ids of errors that mean "not supported" to the test suite: the model needs sizes or values at compile time that no
+# data can supply, or uses something that Ingot lacks.
 _UNKNOWN = {"unbound-dimension", "unsupported-operator", "unsupported-form", "unsupported-attribute", "unsupported-type"}
 
 

@@ -38,7 +38,7 @@ class Tool:
         return bool(self.path)
 
 
-# Name, what it is needed for, how to get it.
+# Each entry: the name of a program, what it is needed for, and how to install it.
 _TOOLS: tuple[tuple[str, str, str], ...] = (
     ("clang++-22", "building networks for this machine (the fastest code)", "install clang 22"),
     ("clang++", "building networks for this machine", "install clang 22"),
@@ -72,7 +72,7 @@ def _version(path: str) -> str:
     except (OSError, subprocess.TimeoutExpired):
         return "does not run"
     lines = (done.stdout or done.stderr).strip().splitlines()
-    # nvcc says its version in a later line.
+    # nvcc prints its version in a later line than other programs.
     line = next((line for line in lines if "release" in line), lines[0] if lines else "")
     return line if done.returncode == 0 else f"does not run (exit code {done.returncode})"
 

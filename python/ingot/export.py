@@ -385,7 +385,7 @@ def export(
         pack = place / Template(chosen.pack).substitute(words)
         with zipfile.ZipFile(pack, "w", zipfile.ZIP_DEFLATED) as archive:
             for file, body in sorted(files.items()):
-                # Without the time: the same network gives the same bytes.
+                # A fixed date, so that the same network gives the same bytes.
                 archive.writestr(zipfile.ZipInfo(file, (2026, 1, 1, 0, 0, 0)), body)
         paths.append(pack)
     return paths

@@ -30,7 +30,8 @@ from fast_compiler import fast_compiler
 
 STATUS = ("pass", "skip", "fail")
 COLUMNS = ("case", "id", "reason")
-# Begins the reason in the table for cases that no backend passes but the one that made the expected numbers.
+# In the table, the reason begins with this word if the expected values are random numbers that no other backend can
+# reproduce.
 RANDOM = "random-numbers"
 
 
@@ -85,7 +86,7 @@ def cases_of(arguments):
         if row["reason"].startswith(RANDOM):
             tests.exclude(f"^{row['case']}_cpu$")
     suite = tests.test_suite
-    # A case for each device; of those Ingot has the processor.
+    # The suite has a copy of each case for each device; Ingot supports only the CPU.
     cases = [case for case in suite if case.id().endswith("_cpu") and re.search(arguments.filter, case.id())]
     return sorted(cases, key=lambda case: case.id())[:: arguments.every]
 
@@ -98,7 +99,7 @@ def run_part(arguments, work):
         os.environ.setdefault("INGOT_CXX", fast_compiler(folder))
         os.environ["INGOT_CACHE"] = str(folder / "cache")
         result = Result(file)
-        # The runner of onnx passes a case that the backend refuses, and says so only then.
+        # The runner of onnx reports a case as passed if the backend rejects it; only with --verbose does it say so.
         sys.argv.append("--verbose")
         for case in cases_of(arguments)[arguments.part :: arguments.jobs]:
             if case.id().split(".")[-1].removesuffix("_cpu") not in done:

@@ -60,7 +60,7 @@ def faults_of_zephyr(folder: pathlib.Path):
     build = module.get("build", {})
     known = {"cmake", "cmake-ext", "kconfig", "kconfig-ext", "sysbuild-cmake", "sysbuild-kconfig", "depends", "settings"}
     faults += [f"unknown key build.{key}" for key in build.keys() - known]
-    # A folder and a file, both relative to the module.
+    # `cmake` names a folder and `kconfig` a file, both relative to the module.
     if "cmake" in build and not (folder / build["cmake"] / "CMakeLists.txt").exists():
         faults.append("build.cmake has no CMakeLists.txt")
     if "kconfig" in build and not (folder / build["kconfig"]).is_file():
@@ -87,7 +87,7 @@ def faults_of_esp_idf(text, is_component=True):
     known = {"version", "targets", "description", "url", "issues", "documentation", "repository", "repository_info", "discussion", "license",
              "maintainers", "tags", "dependencies", "files", "examples"}  # fmt: skip
     faults += [f"unknown key {key}" for key in manifest.keys() - known]
-    # Demanded by the registry; not of the folder `main` of a project.
+    # The registry requires a version for components, but not for the folder `main` of a project.
     if is_component and not re.fullmatch(_VERSION, manifest.get("version", "")):
         faults.append(f"version: {manifest.get('version')!r} is no semantic version")
     faults += [f"unknown target {name}" for name in manifest.get("targets", []) if name not in IDF_TARGETS]

@@ -242,11 +242,12 @@ def test_torch_compile():
     module = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.ReLU())
     x = torch.ones(2, 3)
     expected = module(x).detach()
-    # In a build folder the package has no entry points, by which PyTorch finds the backend `ingot`.
+    # PyTorch finds the backend `ingot` by an entry point, which the package in the build folder lacks, so the
+    # function is passed.
     fast = torch.compile(module, backend=dynamo_backend)
     with torch.no_grad():
         assert torch.allclose(fast(x), expected, atol=1e-5)
-    # Gradients are PyTorch's.
+    # PyTorch itself computes gradients.
     fast(x).sum().backward()
     assert module[0].weight.grad is not None
     torch._dynamo.reset()

@@ -43,7 +43,7 @@ def test_inspect_a_model_that_does_not_compile():
 
 def test_quantize(tmp_path):
     samples = np.load(SAMPLES)
-    # A few, since the time is proportional to their number.
+    # Uses four samples, since the time is proportional to their number.
     arrays = {name: samples[name][:4] for name in samples.files}
     done = ingot.quantize(CHARS, calibrate=arrays)
     assert done.bytes < done.bytes_before / 3 and done.decibels > 32 and done.samples == len(next(iter(arrays.values())))

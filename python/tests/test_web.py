@@ -45,7 +45,7 @@ def test_digits_in_node(tmp_path):
     digits().tofile(tmp_path / "digits.bin")
     text = node(HERE / "web_check.mjs", tmp_path / "web", tmp_path / "digits.bin")
     assert "wasm32 threads 2" in text and "wasm32+simd128 threads 1" in text and text.endswith("all right\n")
-    # Again into the same folder, but not over other files.
+    # A second export may replace the files of the first, but no other files.
     assert main(["export", str(MNIST), "--as", "web", "-o", str(tmp_path / "web"), "--name", "digits", "--target", "wasm32"]) == 0
     assert main(["export", str(MNIST), "--as", "web", "-o", str(tmp_path), "--name", "digits"]) == 1
 
@@ -70,7 +70,7 @@ def test_weights_in_a_file(tmp_path):
         net.close();
     """)
     node("run.mjs", cwd=tmp_path)
-    # A file of another network is found out.
+    # A weights file of another network must be detected.
     data = bytearray(weights.read_bytes())
     data[24] ^= 1
     weights.write_bytes(data)
