@@ -1,4 +1,4 @@
-"""Element types: the names of the generated header, as NumPy has them."""
+"""Element types: the names in the generated header and the corresponding NumPy types."""
 
 from __future__ import annotations
 
@@ -44,13 +44,13 @@ _NARROW = {"int4", "uint4", "int2", "uint2"}
 
 @functools.lru_cache(maxsize=None)
 def stored_type(name: str) -> np.dtype[Any]:
-    """Returns the type of the array that holds the elements, or their bits."""
+    """Returns the type of the array that holds the elements or, if NumPy has no such type, their bits."""
     return np.dtype("uint8" if name not in _STORED else _STORED[name][0])
 
 
 @functools.lru_cache(maxsize=None)
 def array_type(name: str) -> np.dtype[Any]:
-    """Returns the type of arrays of these elements: that of ml_dtypes where NumPy has none, else their bits."""
+    """Returns the type of arrays of these elements; if NumPy has none, that of ml_dtypes or, without the package, of the bits."""
     if name == "string":
         return np.dtype(object)
     special = _STORED[name][1] if name in _STORED else None
@@ -66,12 +66,12 @@ def array_type(name: str) -> np.dtype[Any]:
 
 
 def is_small_type(dtype: np.dtype[Any]) -> bool:
-    """Whether `dtype` is one of ml_dtypes that networks use."""
+    """Whether `dtype` is one of the ml_dtypes types that networks use."""
     return any(special == dtype.name for _, special in _STORED.values())
 
 
 def to_stored(array: np.ndarray[Any, Any], name: str) -> np.ndarray[Any, Any]:
-    """Returns the elements, or their bits, of an array that is of `array_type(name)`."""
+    """Converts an array of the type `array_type(name)` to the stored type: the elements, or their bits."""
     stored = stored_type(name)
     if array.dtype == stored:
         return array
@@ -82,7 +82,7 @@ def to_stored(array: np.ndarray[Any, Any], name: str) -> np.ndarray[Any, Any]:
 
 
 def from_stored(array: np.ndarray[Any, Any], name: str) -> np.ndarray[Any, Any]:
-    """Returns an array of `array_type(name)` for elements or their bits."""
+    """Converts an array of the stored type (elements, or their bits) to `array_type(name)`."""
     wanted = array_type(name)
     if array.dtype == wanted:
         return array

@@ -1,4 +1,4 @@
-"""What `compile` takes as a model, made one thing: ONNX as bytes, with its files of weights."""
+"""Converts everything that `compile` accepts as a model to ONNX: its bytes, with its files of weights."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ._onnx import Signature, external_files, signature
 
 @dataclass
 class Model:
-    """An ONNX model: a file with the files beside it, or bytes."""
+    """An ONNX model: the path of a file with external data, or bytes."""
 
     stem: str
     data: bytes = field(repr=False)
@@ -32,7 +32,7 @@ class Model:
         return signature(self.data) or Signature((), ())
 
     def hash(self) -> str:
-        """Returns a hash of the contents; of large files beside the model their sizes and times."""
+        """Returns a hash of the contents; of external data in files, only sizes and times are hashed."""
         result = hashlib.sha256(self.data)
         for name in external_files(self.data):
             result.update(name.encode("utf-8", "surrogateescape"))
@@ -48,7 +48,7 @@ class Model:
 
     @contextmanager
     def file(self) -> Iterator[Path]:
-        """The path of a file of the model, for as long as the block runs."""
+        """A context manager that yields the path of the model's file; the path is valid inside the block."""
         if self.path and self.path.exists() and self.path.stat().st_size == len(self.data) and self.path.read_bytes() == self.data:
             yield self.path.absolute()
             return
@@ -65,7 +65,7 @@ class Model:
             yield path
 
     def portable(self) -> Model:
-        """Returns the model with all that it needs inside, for another process or machine."""
+        """Returns the model with all external data in memory, for another process or machine."""
         others = dict(self.others)
         for name in external_files(self.data):
             if name not in others and self.path:
@@ -81,12 +81,12 @@ def _need(module: str, why: str) -> Any:
 
 
 def _is_from(model: Any, module: str, name: str) -> bool:
-    """Whether an object is of a class of a module that may not be installed."""
+    """Whether the object's class, or a base class, is `name` of the module `module`, which need not be installed."""
     return any(kind.__name__ == name and kind.__module__.split(".")[0] == module for kind in type(model).__mro__)
 
 
 def to_model(model: Any, example_inputs: Any = None) -> Model:
-    """Returns the model that `compile` was given."""
+    """Converts the argument `model` of `compile` to a Model."""
     if isinstance(model, Model):
         return model
     if isinstance(model, (str, os.PathLike)):

@@ -1,4 +1,4 @@
-"""Compiled networks: what they take, and how they are called."""
+"""Compiled networks: their inputs and outputs, and calls."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class TensorInfo:
 
 @dataclass(frozen=True)
 class _Value:
-    """A value of the model, and the fields of the io struct that it consists of."""
+    """An input or output of the model, and the fields of the io struct for it."""
 
     info: TensorInfo
     present: Field | None
@@ -160,7 +160,7 @@ class Net(Function):
         self._describe()
 
     def _describe(self) -> None:
-        """Lets the native part make calls whose inputs are arrays of the right types and sizes."""
+        """Enables native calls (Function.describe) if all inputs and outputs are tensors of simple types and shapes."""
         number = {size.name: i for i, size in enumerate(self._given)}
 
         def dims(f: Field) -> tuple[tuple[bool, int], ...] | None:
@@ -268,7 +268,7 @@ class Net(Function):
     # ----------------------------------------------------------------- calls
 
     def _general(self, *args: Any, out: Any = None, **kwargs: Any) -> Any:
-        """Calls with anything that the class allows; the native part handles the usual case."""
+        """Handles every form of call that the class allows; the native part handles the common one."""
         values = self._bind(args, kwargs)
         arrays: dict[str, Array] = {}
         for value, given in zip(self._inputs, values):
@@ -295,7 +295,7 @@ class Net(Function):
         return [None if given is _MISSING else given for given in values]
 
     def _flatten(self, value: _Value, given: Any, arrays: dict[str, Array]) -> None:
-        """Makes the arrays of a value's fields."""
+        """Stores the arrays for the fields of one input value in `arrays`."""
         info = value.info
         if value.present:
             arrays[value.present.name] = np.array(given is not None)
@@ -337,7 +337,7 @@ class Net(Function):
             arrays[value.shapes.name] = np.array([e.shape for e in elements], np.int64).reshape(len(elements), axes)
 
     def _tensor(self, info: TensorInfo, given: Any) -> Array:
-        """An array of the stored type, contiguous and aligned."""
+        """Converts an input to an array of the stored type, contiguous and aligned."""
         wanted = info.numpy_dtype
         if info.dtype == "string":
             array = np.asarray(given)
@@ -361,7 +361,7 @@ class Net(Function):
 
     @staticmethod
     def _of_numbers(info: TensorInfo, given: Any) -> Array:
-        """An array of what is no array: numbers, lists, scalars of NumPy."""
+        """Converts numbers, lists and NumPy scalars to an array."""
         try:
             array = np.asarray(given)
         except (TypeError, ValueError) as error:
@@ -381,7 +381,7 @@ class Net(Function):
         return made
 
     def _solve(self, arrays: dict[str, Array]) -> list[int]:
-        """The sizes of the call, from the shapes of the inputs; raises where one does not fit."""
+        """Returns the sizes of the call, computed from the shapes of the inputs; raises InputError for a shape that does not fit."""
         known: dict[str, int] = {}
         fields = [self._fields[name] for name in arrays]
         for f in fields:
@@ -412,7 +412,7 @@ class Net(Function):
         return sizes
 
     def _search(self, size: Size, known: dict[str, int], fields: list[Field], arrays: dict[str, Array]) -> int:
-        """A size that only expressions have: the value that fits."""
+        """Returns a size that occurs only inside expressions: the first value with which such an expression fits a shape."""
         for f in fields:
             for axis, dim in enumerate(f.dims):
                 names = set(re.findall(r"[A-Za-z_]\w*", dim))
@@ -458,7 +458,7 @@ class Net(Function):
         return answer
 
     def _buffers(self, arrays: dict[str, Array], largest: list[int], out: Any) -> dict[str, Array]:
-        """An array for each field of an output."""
+        """Returns an array for each output field."""
         if out is None:
             return {
                 f.name: np.zeros(max(math.prod(self._shape[f.name](*largest)), 1), np.uintp if f.dtype == "string" else stored_type(f.dtype))
@@ -518,12 +518,12 @@ _MISSING: Any = object()
 
 
 def _empty(shape: tuple[int, ...], dtype: str) -> Array:
-    """Zeros, or empty strings."""
+    """Returns an array of zeros, or of empty strings."""
     return np.full(shape, "", object) if dtype == "string" else np.zeros(shape, stored_type(dtype))
 
 
 def _aligned(memory: Array, align: int) -> int:
-    """The first address in `memory` that is a multiple of `align`."""
+    """Returns the first address in `memory` that is a multiple of `align`."""
     return -(-_address(memory) // align) * align
 
 
@@ -545,7 +545,7 @@ def _from_dlpack(info: TensorInfo, given: Any) -> Array:
 
 
 def _strings(array: Array, keep: list[Any]) -> int:
-    """The address of a table of strings that end with a zero; `keep` holds them."""
+    """Returns the address of a table of zero-terminated strings; `keep` keeps their memory alive."""
     texts = [text if isinstance(text, bytes) else str(text).encode("utf-8", "surrogateescape") for text in array.reshape(-1).tolist()]
     for text in texts:
         if b"\0" in text:

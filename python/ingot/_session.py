@@ -39,9 +39,9 @@ def _argument(item: Mapping[str, str]) -> NodeArg:
 
 
 class SizesOfData:
-    """Networks of a model for the sizes of the data that comes: one is compiled for each new set of shapes.
+    """The networks of one model for different input shapes: one network is compiled for each new set of shapes.
 
-    Values of inputs that determine shapes are fixed, where the compiler asks for it.
+    If the compiler asks for the values of inputs (they determine shapes), these values are fixed as well.
     """
 
     def __init__(self, model: Model, options: Mapping[str, Any]) -> None:
@@ -51,7 +51,7 @@ class SizesOfData:
         self.bound: tuple[str, ...] = ()
 
     def net_for(self, feeds: Mapping[str, Any]) -> Net:
-        """Returns the network that takes `feeds`."""
+        """Returns the network for the shapes (and fixed values) of `feeds`; compiles it if necessary."""
         net = self.nets.get(self._key(feeds))
         if net is None:
             net = self._compile(feeds)
@@ -92,7 +92,7 @@ def _shape_key(value: Any) -> Any:
 
 
 def _dims_of(name: str, value: Any) -> dict[str, Dim]:
-    """The sizes of an input, as options of compiling."""
+    """Returns the sizes of an input as the option `dims` of `compile`."""
     if value is None:
         return {}
     if isinstance(value, (list, tuple)) and any(hasattr(v, "shape") for v in value) or isinstance(value, list) and not value:
@@ -106,7 +106,7 @@ def _dims_of(name: str, value: Any) -> dict[str, Dim]:
 
 
 def _inputs_to_bind(error: InvalidModelError, feeds: Mapping[str, Any], bound: Mapping[str, Any]) -> list[str]:
-    """Inputs whose values the diagnostics ask for."""
+    """Returns the inputs whose values the diagnostics ask for."""
     hints = " ".join(hint for d in error.diagnostics for hint in d.hints)
     return [
         name

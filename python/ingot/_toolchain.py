@@ -1,4 +1,4 @@
-"""C++ compilers: which one builds a network for this process."""
+"""Finds the C++ compiler that builds networks for this process."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def zig() -> tuple[str, ...]:
 
 
 def _stand_ins() -> str:
-    """A folder with scripts that call Zig, one for each compiler that it stands in for."""
+    """Returns a folder with scripts that call Zig, one for each compiler that Zig can replace; empty without Zig."""
     if not zig():
         return ""
     texts = {
@@ -52,12 +52,12 @@ def _stand_ins() -> str:
 
 
 def search_path() -> str:
-    """Returns the path of programs, with stand-ins behind it: they serve where a compiler is missing."""
+    """Returns the search path of programs; the folder of stand-ins comes last, so that it serves only if a compiler is missing."""
     return os.pathsep.join(part for part in (os.environ.get("PATH", os.defpath), _stand_ins()) if part)
 
 
 def environment() -> dict[str, str]:
-    """Returns the environment that the program is called in."""
+    """Returns the environment in which the program is called."""
     return {**os.environ, "PATH": search_path()}
 
 
@@ -82,7 +82,7 @@ def find_compiler(names: Sequence[str]) -> list[str]:
 
 
 def identity(command: Sequence[str]) -> str:
-    """Returns a text that differs between compilers and their versions."""
+    """Returns a string that differs between compilers and their versions."""
     path = shutil.which(command[0], path=search_path()) or command[0]
     try:
         status = os.stat(path)

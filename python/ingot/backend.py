@@ -35,7 +35,7 @@ def _not_supported(error: CompileError) -> Exception:
 
 
 class IngotRep(BackendRep):
-    """A model that is compiled at the first run, when the sizes of its inputs are known."""
+    """A model that is compiled in its first run, when the sizes of its inputs are known."""
 
     def __init__(self, model: Any, options: Mapping[str, Any]) -> None:
         source = to_model(model)
@@ -43,7 +43,7 @@ class IngotRep(BackendRep):
         self._nets = SizesOfData(source, options)
 
     def run(self, inputs: Any, **kwargs: Any) -> tuple[Any, ...]:
-        """Runs on a list of inputs, or a dictionary; returns the outputs by position and name."""
+        """Runs the model on a list or dictionary of inputs; returns outputs that are accessible by position and by name."""
         del kwargs
         names = self._signature.inputs
         if isinstance(inputs, Mapping):
@@ -70,7 +70,7 @@ class IngotBackend(Backend):
 
     @classmethod
     def is_compatible(cls, model: Any, device: str = "CPU", **kwargs: Any) -> bool:
-        """Whether the model compiles; of one with open dimensions whether it may."""
+        """Whether the model compiles; for a model with dynamic dimensions, whether it may compile."""
         if not cls.supports_device(device):
             return False
         try:

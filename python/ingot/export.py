@@ -279,7 +279,7 @@ def _identifier(text: str) -> str:
 
 
 def _example_words(header: Header, text: str, name: str) -> dict[str, str]:
-    """The parts of a program that calls the network."""
+    """Returns the parts of an example program that calls the network, by the placeholders of the templates."""
     macro = name.upper()
     tensors, fields = [], []
     counts = re.findall(rf"^#define ({macro}_\w+_ELEMENTS) (\d+)u$", text, flags=re.MULTILINE)

@@ -36,7 +36,7 @@ RANDOM = "random-numbers"
 
 
 class Result(unittest.TestResult):
-    """Writes the status of each case, and why, as a line of JSON."""
+    """Writes the status of each case, and the reason, as a line of JSON."""
 
     def __init__(self, file):
         super().__init__()
@@ -62,7 +62,7 @@ class Result(unittest.TestResult):
 
 
 def read_results(work):
-    """Returns {case: (status, why)} of a folder of results."""
+    """Reads a folder of results; returns {case: (status, reason)}."""
     found = {}
     for path in sorted(work.glob("part-*.jsonl")):
         for line in path.read_text().splitlines():
@@ -108,7 +108,7 @@ def run_part(arguments, work):
 
 
 def rows_of(found, table):
-    """What is refused, by name: the id of the diagnostic and its first line, or the reason of the table."""
+    """Returns the rejected cases by name, with the diagnostic id and its first line, or with the reason from the table."""
     rows = []
     for name, (status, why) in sorted(found.items()):
         if status == "skip":

@@ -1,4 +1,4 @@
-"""A compiler for tests that ask what networks compute, not how fast: without optimization, with the headers read in advance."""
+"""A compiler for tests that check what networks compute, not how fast: without optimization, with precompiled headers."""
 
 import pathlib
 import shlex
@@ -13,7 +13,7 @@ HEADERS = ("immintrin.h", "math.h", "stddef.h", "stdint.h", "string.h")
 
 
 def fast_compiler(folder: pathlib.Path) -> str:
-    """Returns a value for INGOT_CXX, whose precompiled header is in `folder`; it must outlive the use of the compiler."""
+    """Returns a value for INGOT_CXX. Its precompiled header is in `folder`, which must exist as long as the compiler is used."""
     level = "-O0"
     header, compiled = folder / "headers.h", folder / "headers.pch"
     header.write_text("".join(f"#include <{name}>\n" for name in HEADERS))

@@ -1,6 +1,6 @@
-"""What the documentation of Zephyr, ESP-IDF and CMSIS-Pack demands of manifests, as checks.
+"""Checks manifests against the rules in the documentation of Zephyr, ESP-IDF and CMSIS-Pack.
 
-Each function returns the faults that it finds, and is tested with manifests that have them.
+Each function returns the faults that it finds, and is tested with faulty manifests.
 """
 
 import pathlib
@@ -50,7 +50,7 @@ def read_yaml(text):
 
 
 def faults_of_zephyr(folder: pathlib.Path):
-    """The faults of zephyr/module.yml, and of the files that it names."""
+    """Returns the faults of zephyr/module.yml and of the files that it names."""
     faults = []
     module = read_yaml((folder / "zephyr/module.yml").read_text())
     known = {"name", "build", "samples", "tests", "boards", "blobs", "security", "package-managers", "runners"}
@@ -81,7 +81,7 @@ _RANGE = rf"\*|(?:[~^]|[<>=!]=?)?(?:\d+(?:\.\d+){{0,2}}|{_VERSION})"
 
 
 def faults_of_esp_idf(text, is_component=True):
-    """The faults of idf_component.yml."""
+    """Returns the faults of idf_component.yml."""
     faults = []
     manifest = read_yaml(text)
     known = {"version", "targets", "description", "url", "issues", "documentation", "repository", "repository_info", "discussion", "license",
@@ -113,7 +113,7 @@ _ORDINARY = {"vendor", "name", "description", "url", "license", "licenseSets", "
 
 
 def faults_of_pdsc(text, names, file_name):
-    """The faults of a package description; `names` are the files of the package."""
+    """Returns the faults of a package description; `names` are the files of the package."""
     faults = []
     root = xml.etree.ElementTree.fromstring(text)
     if root.tag != "package" or not re.fullmatch(r"\d+\.\d+(\.\d+)?", root.get("schemaVersion", "")):

@@ -1,4 +1,4 @@
-"""The cache: found again, shared by processes, never half written, not needed."""
+"""Tests of the cache: entries are found again, shared by processes, never incomplete, and not required."""
 
 import json
 import os
@@ -25,7 +25,7 @@ def empty(tmp_path, monkeypatch):
 
 
 def entries(folder):
-    """Those of networks; where ziglang is installed, the cache has scripts that call it, too."""
+    """Returns the entries of networks. (With the package ziglang, the cache also has an entry with scripts that call it.)"""
     return sorted(path.parent for path in folder.rglob("entry.json") if not (path.parent / "clang++").exists())
 
 
@@ -97,7 +97,7 @@ def test_a_cache_that_cannot_be_written(relu, tmp_path, monkeypatch):
 
 
 def test_processes_at_once(empty, tmp_path):
-    """Four processes want the same network; one builds it."""
+    """Four processes want the same network at once; only one of them builds it."""
     log = tmp_path / "log"
     compiler = tmp_path / "compiler"
     real, _, flags = os.environ["INGOT_CXX"].partition(" ")
@@ -135,7 +135,7 @@ def test_what_a_killed_process_leaves_is_removed(empty, tmp_path, monkeypatch):
 
 
 def test_a_folder_without_space_for_an_entry(relu, empty, monkeypatch):
-    """The lock can be made, the folder of the entry cannot."""
+    """The lock file can be created, but the folder of the entry cannot."""
     make = _cache.tempfile.mkdtemp
 
     def mkdtemp(*arguments, dir=None, **named):

@@ -1,4 +1,4 @@
-"""`ingot export`: each project has what its build system asks for, and is built where that can be done here."""
+"""Tests `ingot export`: each project has the files that its build system requires, and is built if its compiler is installed."""
 
 import json
 import pathlib
@@ -92,7 +92,7 @@ ARDUINO = pathlib.Path("/usr/share/arduino/hardware/arduino/avr")
 
 
 def test_an_uno(tmp_path):
-    """A network that fits an Uno: sketch, library and core, built by Debian's compiler and run by simavr where that is installed."""
+    """A network that fits into an Arduino Uno: sketch, library and core are built with avr-g++, and run by simavr if it is installed."""
     if not shutil.which("avr-g++") or not (ARDUINO / "cores/arduino").exists():
         pytest.skip("Debian's gcc-avr, avr-libc and arduino-core-avr are not installed")
     random = np.random.default_rng(1)

@@ -1,4 +1,4 @@
-"""The file of the engines that compute expected outputs, which `ingot verify` runs as a program: tensors, engines, commands."""
+"""Tests _reference.py, which `ingot verify` runs as a program to compute expected outputs: tensors, engines, commands."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""inspect, quantize, verify, InferenceSession, the commands, and the documentation of public names."""
+"""Tests inspect, quantize, verify, InferenceSession and the commands, and that public names are documented."""
 
 import dataclasses
 import inspect
@@ -234,7 +234,7 @@ def test_the_program(monkeypatch, tmp_path):
 
 
 def _public_names():
-    """Yields (name, object, names of its members) of all that the package offers."""
+    """Yields (name, object, names of its members) for everything that the package exports."""
     for module in (ingot, ingot.backend, ingot.export, ingot.doctor):
         for name in module.__all__:
             thing = getattr(module, name)

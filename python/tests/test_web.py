@@ -1,4 +1,4 @@
-"""`ingot export --as web`: the module in Node.js, the files, and what the command refuses."""
+"""Tests `ingot export --as web`: the module in Node.js, the exported files, and inputs that the command rejects."""
 
 import pathlib
 import re
@@ -27,7 +27,7 @@ def node(*command, cwd=None):
 
 
 def digits():
-    """Ten pictures, and ten rows of expected scores behind them."""
+    """Returns ten pictures, followed by ten rows of expected scores."""
     parts = []
     for kind in ("input", "output"):
         for i in range(10):
@@ -39,7 +39,7 @@ def digits():
 
 @needs_node
 def test_digits_in_node(tmp_path):
-    """Levels, threads, worker, views, two loads at once, and bad input."""
+    """Tests levels, threads, the worker, views, two concurrent loads, and bad input."""
     target = "wasm32,wasm32+simd128"
     assert main(["export", str(MNIST), "--as", "web", "-o", str(tmp_path / "web"), "--name", "digits", "--target", target, "--threads"]) == 0
     digits().tofile(tmp_path / "digits.bin")
