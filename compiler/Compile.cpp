@@ -178,7 +178,7 @@ bool Compilation::import() {
 }
 
 namespace {
-/// While it exists, converts MLIR errors to Ingot's diagnostics.
+/// Converts MLIR errors to Ingot's diagnostics during its lifetime.
 class FaultHandler {
 public:
   FaultHandler(MLIRContext &context, Diagnostics &diagnostics,

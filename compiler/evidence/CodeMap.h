@@ -1,4 +1,4 @@
-// Where the code of each node of the model is in the generated source.
+// Maps each node of the model to its code in the generated source.
 
 #ifndef INGOT_COMPILER_EVIDENCE_CODEMAP_H
 #define INGOT_COMPILER_EVIDENCE_CODEMAP_H

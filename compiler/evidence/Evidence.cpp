@@ -354,7 +354,7 @@ void Evidence::printControlFlow(llvm::raw_ostream &os) const {
                       place.effect == DataFlow::Effect::Call;
           chooses |= place.effect == DataFlow::Effect::Choice;
         }
-        // Helpers precede their callers.
+        // Helpers precede their callers, so the effects of callees are known.
         function->op->walk([&](func::CallOp call) {
           const Function *callee = functionOf(symbols.lookup(call.getCallee()));
           branches |= effects[callee].first;
@@ -575,7 +575,7 @@ llvm::Error Evidence::write(OutputFiles &files, StringRef folder) const {
 }
 
 void printDeviations(StringRef heading, llvm::raw_ostream &os) {
-  // No field contains a comma or a quote.
+  // The fields of deviations.csv contain neither commas nor quotes.
   StringRef standard;
   for (StringRef line : llvm::split(kDeviationsText.split('\n').second, '\n')) {
     SmallVector<StringRef, 5> fields;

@@ -1,4 +1,4 @@
-// The tables of --evidence, while they are collected and printed.
+// Collects and prints the tables of --evidence.
 
 #ifndef INGOT_COMPILER_EVIDENCE_TABLES_H
 #define INGOT_COMPILER_EVIDENCE_TABLES_H

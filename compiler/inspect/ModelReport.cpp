@@ -96,8 +96,8 @@ static void addRows(ModuleOp grouped, Footprint footprint,
                     ModelReport &report) {
   const TargetDescription &target = *report.target;
   report.isPlanned = true;
-  // The fusion groups by location. Groups with the same location are called in
-  // order.
+  // The fusion groups by location; those with the same location are in the order
+  // in which they are called.
   llvm::MapVector<Location, std::deque<GroupRow>> groups;
   llvm::DenseSet<Operation *> counted;
   grouped.walk([&](graph::GroupOp group) {

@@ -72,8 +72,8 @@ struct Diagnostic {
   /// The node at fault, for example "node #57 `/backbone/up/Resize` (opset
   /// 18)"; empty if the diagnostic does not concern a node.
   std::string node;
-  /// The parts of `node` for tools; -1 and empty if the diagnostic does not
-  /// concern a node.
+  /// The node's index, name and operator, for JSON output; -1 and empty if the
+  /// diagnostic does not concern a node.
   int64_t nodeIndex = -1;
   std::string nodeName, operatorName;
   /// The tensors of the node, for example "X: f32[1,64,20,20] -> Y:

@@ -71,8 +71,8 @@ public:
   Compilation &fresh();
   /// Runs on data that was read with fresh().
   bool run(InputData data, std::vector<Tensor> &outputs);
-  /// Returns the output tensors: their names, and of which parts of output
-  /// values they are.
+  /// Returns the output tensors: their names, and which part of an output value
+  /// each one is.
   const std::vector<InterfaceTensor> &outputs() const {
     return model->outputs();
   }

@@ -14,9 +14,10 @@ struct Against {
   std::function<InputData(const InputData &)> arrange;
 };
 
-/// Compares the model of `compile` with the model in the file `other`, compiled
-/// with the same options. Inputs are matched by name, outputs by order. Nothing,
-/// with diagnostics, if the models do not fit together.
+/// Returns the model in the file `other`, which is to be compared with the model
+/// of `compile` and is compiled with the same options. Inputs are matched by
+/// name, outputs by order. Nothing, with diagnostics, if the models do not fit
+/// together.
 std::optional<Against> againstModel(const CompileOptions &compile,
                                     const std::string &other,
                                     mlir::MLIRContext &context,

@@ -18,9 +18,9 @@ struct NumberRange {
 
 struct InputChoices {
   uint64_t seed = 1;
-  /// --range, by the name of the input.
+  /// The ranges given by --range, by the name of the input.
   std::map<std::string, NumberRange> ranges;
-  /// --input: files of inputs that are not random.
+  /// The files given by --input, for inputs that are not random.
   std::vector<std::pair<std::string, std::string>> files;
 };
 

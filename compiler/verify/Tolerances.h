@@ -1,4 +1,4 @@
-// How large rounding errors may be, derived from a model.
+// Derives from a model how large rounding errors may be.
 //
 // The error of a tensor is measured in units of its range. Let u be the unit
 // roundoff of float32 (2^-24), and R the largest number of roundings on a path
@@ -47,7 +47,7 @@ public:
 
   /// Returns the tolerance of a tensor in units of its range.
   double of(llvm::StringRef tensor) const;
-  /// Whether a quantizing operator is before the tensor.
+  /// Whether the tensor depends on the result of a quantizing operator.
   bool isQuantized(llvm::StringRef tensor) const;
 
 private:

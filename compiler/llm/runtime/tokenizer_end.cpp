@@ -98,7 +98,7 @@ void extract(std::string_view text, bool, bool is_first, std::vector<Section> &s
 }
 
 //? end
-/// Adds the tokens of text without added tokens.
+/// Adds the tokens of a section: its added token, or those of its text.
 void encode_section(const Section &section, std::vector<int32_t> &tokens) {
   if (section.token >= 0) {
     tokens.push_back(section.token);

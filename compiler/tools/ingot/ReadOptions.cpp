@@ -51,7 +51,8 @@ static std::optional<int64_t> readBytes(StringRef text, StringRef option,
   return std::nullopt;
 }
 
-/// Reads "64K", or "2%" of the old size.
+/// Reads a limit of growth: bytes such as "64K", or a percentage of the old
+/// size such as "2%".
 static std::optional<Growth> readGrowth(StringRef text, StringRef option,
                                         bool isPercentOnly,
                                         Diagnostics &diagnostics) {
@@ -89,8 +90,8 @@ static const TargetDescription *findTarget(StringRef wanted,
   return nullptr;
 }
 
-/// Returns the target with the costs of a core; null with a diagnostic if the
-/// target's family has no such core.
+/// Returns `target` with the costs of the processor core `core`; null with a
+/// diagnostic if the target's family has no such core.
 static const TargetDescription *tuneTarget(const TargetDescription &target,
                                            StringRef core,
                                            Diagnostics &diagnostics) {
