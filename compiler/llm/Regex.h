@@ -18,11 +18,11 @@ namespace ingot::llm {
 /// instruction, then its effect. Targets are relative to the position of the
 /// instruction.
 enum RegexOp : int32_t {
-  kSet = 0,    ///< set: a character of the set
+  kSet = 0,    ///< set: matches one character of this set
   kSplit = 1,  ///< first, second: tries both targets in this order
-  kJump = 2,   ///< target
+  kJump = 2,   ///< target: continues there
   kAhead = 3,  ///< negated, end: the code up to `end` must (not) match here
-  kAtomic = 4, ///< end: the code up to `end`, without backtracking into it
+  kAtomic = 4, ///< end: matches the code up to `end` without backtracking
   kMatch = 5,  ///< the end of the program, of kAhead or of kAtomic
   kLineEnd = 6,
   kLineStart = 7

@@ -28,8 +28,9 @@ struct InputChoices {
 /// model, by its key in ImportOptions::dims.
 using Sizes = std::map<std::string, int64_t>;
 
-/// Returns sizes with which to run the model: one or more sets. Sizes of --dim
-/// are kept; of a range the least, the largest and one in between.
+/// Returns one or more sets of sizes with which to run the model. Sizes that
+/// --dim fixes are kept; for a range of --dim, the sets contain its least size,
+/// a larger one and one in between.
 std::vector<Sizes> sizesToRun(const onnx::ModelProto &model,
                               const ImportOptions &import,
                               const InputData &given,
