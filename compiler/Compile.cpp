@@ -178,7 +178,7 @@ bool Compilation::import() {
 }
 
 namespace {
-/// While it exists, converts MLIR errors to Ingot's diagnostics.
+/// Converts MLIR errors to Ingot's diagnostics during its lifetime.
 class FaultHandler {
 public:
   FaultHandler(MLIRContext &context, Diagnostics &diagnostics,
@@ -394,8 +394,8 @@ CodegenOptions Compilation::codegenOptions(StringRef output) const {
   return codegen;
 }
 
-/// Sets the arena size and alignment of an entry point, in the modules of all
-/// variants, to the largest of these.
+/// Sets the arena size and alignment of an entry point to the largest ones of
+/// all variants, in the module of each variant.
 static void shareArena(ArrayRef<Variant> variants, size_t entry) {
   int64_t bytes = 0, align = 0;
   for (Variant variant : variants) {

@@ -11,7 +11,8 @@
 
 namespace ingot {
 
-/// One of several entry functions of an output: a model with its own sizes.
+/// One of several entry functions of an output (--entry): a model with its own
+/// sizes.
 struct EntryPoint {
   /// The name of the entry point, which follows the prefix: "decode" for
   /// llm_decode_run.
@@ -38,8 +39,8 @@ struct CompileOptions {
   /// Targets in the same output besides `target`, all less capable, from the
   /// least capable on. The generated code selects one target at run time.
   llvm::SmallVector<const TargetDescription *, 0> fallbacks;
-  /// Whether these are the options of a fallback, whose state has the same
-  /// layout as that of the most capable target.
+  /// Whether these are the options of a fallback target. The state of a
+  /// fallback has the same layout as that of the most capable target.
   bool isFallback = false;
   /// Pairs of an input and the output that becomes this input in the next run.
   std::vector<std::pair<std::string, std::string>> states;
@@ -50,8 +51,8 @@ struct CompileOptions {
   std::string name;
   WeightsMode weights = WeightsMode::Auto;
   bool strict = false;
-  /// Contract floats in this type (--fast): "bf16", "f16" or "tf32"; empty: in
-  /// their own type.
+  /// The type in which floats are multiplied in contractions (--fast): "bf16",
+  /// "f16" or "tf32"; empty: their own type.
   std::string fast;
   /// Print the time of each pass on standard error.
   bool timePasses = false;
@@ -73,8 +74,8 @@ struct CompileOptions {
   /// Whether kernels use no optional scratch memory, without which they are
   /// slower.
   bool savesMemory = false;
-  /// A command that compiles objects, and code whose size is measured, instead
-  /// of the target's compiler.
+  /// The command of a compiler that replaces the target's: it compiles object
+  /// files, and the code whose size is measured.
   std::string compiler;
   /// The linker section of the arena, which the generated code then defines;
   /// empty: the caller provides the arena.

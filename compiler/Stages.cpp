@@ -131,8 +131,8 @@ private:
     if (onTensors != (stage == Stage::Lower))
       return refuse(kernel, onTensors ? "has no loops yet"
                                       : "has loops before `schedule`");
-    // Up to `lower`, the strategy must be able to build the plan; a kernel with
-    // loops keeps it for information only.
+    // Until its loops are built, the strategy of a kernel must be able to use
+    // the plan. After that, the kernel keeps the plan for information only.
     if (stage == Stage::Lower)
       checkDecision(kernel, &kernel.getBody().front(),
                     kernel.getStrategy().value_or(""), kernel.getPlanAttr());

@@ -50,5 +50,5 @@ try:
     config.available_features.update("cpu-" + flag for flag in flags)
 except OSError:
     pass
-# Runs a program on a processor without AMX: on this machine, or under an emulator if this machine has AMX.
+# %without-tiles runs a program as on a processor without AMX: under an emulator if this machine has AMX.
 config.substitutions.append(("%without-tiles", "qemu-x86_64" if "cpu-amx_tile" in config.available_features else ""))

@@ -37,9 +37,9 @@ if(INGOT_SANITIZE)
   add_link_options(-fsanitize=address,undefined)
 endif()
 
-# MLIR and LLVM are linked statically if lld is available, which accepts
-# archives in any order. Relocating the shared libraries at each start takes a
-# quarter of the time in which a small network is compiled.
+# Links MLIR and LLVM statically if lld is available, which accepts archives in
+# any order. With the shared libraries, relocation at each start takes a quarter
+# of the time in which a small network is compiled.
 file(GLOB archives "${INGOT_LLVM_PREFIX}/lib/libMLIR*.a" "${INGOT_LLVM_PREFIX}/lib/libLLVM*.a")
 find_library(INGOT_ZSTD NAMES zstd libzstd.so.1)
 add_library(ingot_llvm INTERFACE)

@@ -1,7 +1,7 @@
-# The Python environment in the build folder: the onnx wheel contains the C++
-# sources of the onnx library, on which the importer is built; tests compare
-# with ONNX Runtime. The versions are pinned in requirements.txt; the
-# environment is renewed when its copy of requirements.txt differs.
+# Creates the Python environment in the build folder. Its onnx wheel contains
+# the C++ sources of the onnx library, which the importer is built with; tests
+# compare with its ONNX Runtime. The versions are pinned in requirements.txt;
+# the environment is created again when its copy of requirements.txt differs.
 set(INGOT_PYTHON "${INGOT_VENV}/bin/python3")
 set(requirements "${PROJECT_SOURCE_DIR}/compiler/cmake/requirements.txt")
 

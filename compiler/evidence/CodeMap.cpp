@@ -32,7 +32,8 @@ bool CodeMap::readNodes() {
     }
     return true;
   };
-  // The compilation has a single model open, which may be large.
+  // Without --entry, the model that the compilation has opened is used. A
+  // second copy could be large.
   if (given.entries.empty())
     return addNodes("", compilation.open());
   auto add = [&](StringRef entry, StringRef path) {
@@ -48,7 +49,8 @@ bool CodeMap::readNodes() {
   });
 }
 
-/// Prints the source once more: the same text as in the file, with the sites.
+/// Prints the generated source once more: the printer returns the same text as
+/// in the file, and records the position of each operation in it.
 void CodeMap::readSource() {
   llvm::raw_string_ostream os(text);
   printSource(variant, options, os, &map);
@@ -171,7 +173,7 @@ void CodeMap::explainNodes() {
     else
       node.reason = "merged: the kernels of its neighbours compute it with "
                     "other operations";
-    // The nearest nodes with code before and after it.
+    // Finds the nearest nodes before and after `node` that have code.
     auto visit = [&](bool forward) {
       std::set<const Node *> seen{&node};
       std::vector<const Node *> now{&node};

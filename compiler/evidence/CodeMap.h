@@ -1,4 +1,4 @@
-// Where the code of each node of the model is in the generated source.
+// Maps each node of the model to its code in the generated source.
 
 #ifndef INGOT_COMPILER_EVIDENCE_CODEMAP_H
 #define INGOT_COMPILER_EVIDENCE_CODEMAP_H
@@ -31,8 +31,8 @@ struct Node {
   std::vector<const Function *> functions;
   /// The lines of the programs at which its kernels are launched.
   std::vector<std::pair<size_t, size_t>> launches;
-  /// The reason why no function computes it, and the functions that computed
-  /// its neighbours instead.
+  /// If no function computes the node: the reason, and the functions that
+  /// compute its neighbours in the graph.
   std::string reason;
   llvm::SetVector<const Function *> neighbours;
 };

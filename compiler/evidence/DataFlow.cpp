@@ -17,7 +17,7 @@ using namespace mlir;
 
 namespace ingot {
 
-/// Returns the buffer that an operand of a launch is a part of.
+/// Returns the buffer that `value`, an operand of a launch, is a view of.
 static Value rootOf(Value value) {
   while (Operation *op = value.getDefiningOp()) {
     if (!isa<kernel::ViewOp>(op))
@@ -58,7 +58,7 @@ bool DataFlow::holdsData(Value memref) const {
   return depends(root) || depends(memref);
 }
 
-/// Whether data determine that an operation is executed.
+/// Whether data decide if `op` is executed.
 bool DataFlow::isConditional(Operation *op) const {
   for (Operation *parent = op->getParentOp(); parent;
        parent = parent->getParentOp()) {
@@ -137,7 +137,8 @@ bool DataFlow::spread(FunctionOpInterface function) {
       return;
     if (llvm::any_of(op->getOperands(), isData) || isConditional(op)) {
       markAll(op->getResults());
-      // An operation that writes memory may write what it reads.
+      // A buffer that `op` writes holds data if `op` reads data or is executed
+      // conditionally.
       if (!isMemoryEffectFree(op) && !isa<memref::LoadOp>(op))
         for (Value operand : op->getOperands())
           if (isa<MemRefType>(operand.getType()) &&
@@ -183,8 +184,8 @@ std::vector<DataFlow::Place> DataFlow::placesIn(Operation *function) const {
                    return depends(index);
                  }));
     }
-    // Other accesses, of vectors for example, have buffers and integers among
-    // their operands.
+    // Other accesses, such as those of vectors: an index among the operands is
+    // an address.
     if (llvm::any_of(op->getOperandTypes(),
                      [](Type type) { return isa<MemRefType>(type); }) &&
         !isa<kernel::LaunchOp>(op))

@@ -14,12 +14,12 @@ namespace ingot {
 
 class DataFlow {
 public:
-  /// How data determine what is executed.
+  /// How data affect the code that is executed.
   enum class Effect {
     Branch,  ///< the condition of an `if`
     Loop,    ///< the number of iterations of a loop
     Choice,  ///< a conditional expression or a short-circuit operator
-    Address, ///< the address of an access, which caches make visible in time
+    Address, ///< the address of a memory access; caches make it visible as time
     Call,    ///< an external function, about which nothing is known
   };
   struct Place {
@@ -29,8 +29,9 @@ public:
 
   explicit DataFlow(mlir::ModuleOp module);
 
-  /// Returns the places of a kernel or program at which data determine what is
-  /// executed, in order. Functions that it calls have places of their own.
+  /// Returns the operations of a kernel or program at which data affect the
+  /// code that is executed, in order. Operations of called functions are not
+  /// included.
   std::vector<Place> placesIn(mlir::Operation *function) const;
   static llvm::StringRef nameOf(Effect effect);
 
@@ -41,13 +42,13 @@ private:
   bool mark(mlir::Value value) { return dependent.insert(value).second; }
   bool depends(mlir::Value value) const { return dependent.contains(value); }
   bool isConditional(mlir::Operation *op) const;
-  /// Whether the memory of a buffer holds data of a run.
+  /// Whether the buffer `memref` holds data of a run.
   bool holdsData(mlir::Value memref) const;
 
   mlir::ModuleOp module;
   mlir::SymbolTable symbols;
-  /// Values that depend on data: scalars and vectors, and buffers whose
-  /// elements do.
+  /// Values that depend on data: scalars, vectors, and buffers whose elements
+  /// depend on data.
   llvm::DenseSet<mlir::Value> dependent;
 };
 

@@ -2,10 +2,10 @@
 //
 //   traceability.json    each node of the model -> functions, files and lines, or
 //                        the reason why it has none; each function -> nodes
-//   node-to-code.csv     the first half of it
-//   code-to-node.csv     each line of a kernel or a helper -> nodes
+//   node-to-code.csv     as a table: each node -> functions, files and lines
+//   code-to-node.csv     as a table: each line of a kernel or a helper -> nodes
 //   loops.json           how often each loop iterates
-//   flowfacts.ffx        the same for WCET tools, in OTAWA's FFX format
+//   flowfacts.ffx        loop bounds for WCET tools, in OTAWA's FFX format
 //   control-flow.json    where control flow depends on data
 //   memory.json          stack of each function, map of the arena, constants
 //   deviations.md        deviations from coding standards
@@ -39,7 +39,7 @@ static llvm::json::Value utf8(StringRef text) {
   return llvm::json::fixUTF8(text);
 }
 
-/// Writes a field of a CSV file.
+/// Returns `text` as a field of a CSV file, quoted if necessary.
 static std::string csv(StringRef text) {
   if (text.find_first_of(",\"\n") == StringRef::npos)
     return text.str();
@@ -78,7 +78,8 @@ bool Evidence::read() {
 }
 
 void Evidence::readSites() {
-  // A statement that prints nothing has no site.
+  // Keeps one site for each operation: that of the loop if there is one. A
+  // statement without text has no site.
   for (const SourceMap::Site &site : map.sites)
     if (site.begin != site.end && site.kind != SourceMap::Kind::Function) {
       const SourceMap::Site *&kept = sites[site.op];
@@ -98,7 +99,7 @@ std::pair<size_t, size_t> Evidence::linesOf(Operation *op) const {
   return {0, 0};
 }
 
-/// Reads the loops, and the loops around them.
+/// Collects the loops of all functions, with their bounds and nesting.
 void Evidence::readLoops() {
   llvm::DenseSet<Operation *> loopsOfData;
   for (const auto &function : functions)
@@ -240,7 +241,7 @@ void Evidence::printNodes(llvm::raw_ostream &os) const {
 
 void Evidence::printLines(llvm::raw_ostream &os) const {
   os << "file,line,kind,function,onnx_nodes\n";
-  // The nodes of the statements of programs, by line.
+  // For each line of a program, the ONNX nodes that its launches compute.
   std::map<size_t, llvm::SetVector<StringRef>> statements;
   for (const SourceMap::Site &site : map.sites)
     if (site.kind == SourceMap::Kind::Statement && site.begin != site.end &&
@@ -353,7 +354,7 @@ void Evidence::printControlFlow(llvm::raw_ostream &os) const {
                       place.effect == DataFlow::Effect::Call;
           chooses |= place.effect == DataFlow::Effect::Choice;
         }
-        // Helpers precede their callers.
+        // Helpers precede their callers, so the effects of callees are known.
         function->op->walk([&](func::CallOp call) {
           const Function *callee = functionOf(symbols.lookup(call.getCallee()));
           branches |= effects[callee].first;
@@ -408,7 +409,7 @@ void Evidence::printStack(llvm::json::OStream &json) const {
         auto sizes = footprint.object->functions.find(function->name);
         json.object([&] {
           json.attribute("function", function->name);
-          // Compilers inline helpers and small kernels.
+          // A function without sizes is one that the compiler has inlined.
           json.attribute("inlined", sizes == footprint.object->functions.end());
           if (sizes == footprint.object->functions.end())
             return;
@@ -449,7 +450,8 @@ void Evidence::printArena(llvm::json::OStream &json) const {
                   for (StringRef name : nodesOf(buffer.getLoc()))
                     json.value(utf8(name));
                 });
-                // The lines of the first and of the last use, views included.
+                // The lines of the first and of the last use, including uses
+                // through views.
                 size_t first = 0, last = 0;
                 SmallVector<Operation *> users(buffer->getUsers());
                 for (size_t i = 0; i < users.size(); ++i) {
@@ -573,7 +575,7 @@ llvm::Error Evidence::write(OutputFiles &files, StringRef folder) const {
 }
 
 void printDeviations(StringRef heading, llvm::raw_ostream &os) {
-  // No field contains a comma or a quote.
+  // The fields of deviations.csv contain neither commas nor quotes.
   StringRef standard;
   for (StringRef line : llvm::split(kDeviationsText.split('\n').second, '\n')) {
     SmallVector<StringRef, 5> fields;
@@ -602,7 +604,8 @@ bool writeEvidence(Compilation &compilation, const Footprint &footprint,
                                "` cannot be created: " + error.message());
     return false;
   }
-  // A folder stays only with its files.
+  // Removes a folder that this function has created if its files cannot be
+  // written.
   auto fail = [&] {
     if (isNew)
       (void)llvm::sys::fs::remove(folder);

@@ -1,6 +1,6 @@
-// The option --evidence of `ingot MODEL -o FILE`: tables about the generated
-// code for those who assess it, such as where each node of the model is and how
-// often each loop iterates.
+// The option --evidence of `ingot MODEL -o FILE`: writes tables about the
+// generated code for those who assess it, for example the lines that compute
+// each node of the model, and the bounds of each loop.
 
 #ifndef INGOT_COMPILER_EVIDENCE_EVIDENCE_H
 #define INGOT_COMPILER_EVIDENCE_EVIDENCE_H
@@ -20,8 +20,9 @@ void printDeviations(llvm::StringRef heading, llvm::raw_ostream &os);
 /// Returns the names of the files that writeEvidence writes.
 llvm::ArrayRef<llvm::StringRef> evidenceFiles();
 
-/// Writes the tables about the code that `compilation` has written to `output`
-/// into `folder`, all or none. `footprint` is that of the same compilation.
+/// Writes tables about the code that `compilation` has written to `output`. The
+/// tables become files in `folder`: all of them, or none if an error is
+/// reported. `footprint` is that of the same compilation.
 bool writeEvidence(Compilation &compilation, const Footprint &footprint,
                    llvm::StringRef output, llvm::StringRef folder);
 

@@ -3,8 +3,8 @@
 // The bounds of a loop are integers: constants, dynamic sizes of the model with
 // their limits, integers that launches pass, begin and end of a parallel loop,
 // counters of outer loops, and arithmetic on these. Sums are kept as sums, so
-// that `i + 4 - i` is 4 whatever i is; of other operations only the interval
-// of their results is known.
+// that `i + 4 - i` is known to be 4. For other operations, only the range of
+// the result is known.
 
 #include "compiler/evidence/LoopBounds.h"
 
@@ -22,7 +22,8 @@ namespace ingot {
 static constexpr int64_t kLowest = std::numeric_limits<int64_t>::min(),
                          kHighest = std::numeric_limits<int64_t>::max();
 
-/// Adds and multiplies ends of ranges; the limits of int64_t are infinite.
+/// Add, multiply and divide ends of ranges. The limits of int64_t stand for
+/// infinity.
 static int64_t plus(int64_t a, int64_t b) {
   int64_t sum;
   if (a == kLowest || b == kLowest)
@@ -220,7 +221,8 @@ IntegerRanges::Range IntegerRanges::computeRange(Value value) {
   if (auto choice = dyn_cast<arith::SelectOp>(op)) {
     Range a = operand(1), b = operand(2);
     Range either{std::min(a.least, b.least), std::max(a.most, b.most)};
-    // a < b ? a : b is at most either, a > b ? a : b at least.
+    // `a < b ? a : b` is at most a and at most b; `a > b ? a : b` is at least a
+    // and at least b.
     auto compare = choice.getCondition().getDefiningOp<arith::CmpIOp>();
     if (!compare)
       return either;
@@ -252,8 +254,8 @@ IntegerRanges::Range IntegerRanges::difference(Value a, Value b,
   Sum sum = sumOf(a);
   sum.add(sumOf(b), -1);
   Range range = rangeOf(sum);
-  // min(x, y) - b is at most x - b and y - b, and a - max(x, y) at most a - x
-  // and a - y.
+  // min(x, y) - b is at most x - b, and at most y - b. a - max(x, y) is at most
+  // a - x, and at most a - y.
   constexpr unsigned deepest = 4;
   if (depth == deepest)
     return range;

@@ -25,7 +25,7 @@ struct LoopBound {
   bool isExact() const { return most && *most == least; }
 };
 
-/// The values of integers in the functions of a module.
+/// Computes the ranges of integer values in the functions of a module.
 class IntegerRanges {
 public:
   explicit IntegerRanges(mlir::ModuleOp module);
@@ -34,13 +34,14 @@ public:
   LoopBound boundOf(kernel::LoopOp loop) const;
 
 private:
-  /// Unknown ends are the limits of int64_t.
+  /// A range of integers; the limits of int64_t stand for unknown ends.
   struct Range {
     int64_t least, most;
   };
   /// A sum of values times constants, plus a constant.
   struct Sum {
-    /// In the order in which values occur, so that results are deterministic.
+    /// The values and their factors, in the order in which the values occur, so
+    /// that results are deterministic.
     llvm::SmallVector<std::pair<mlir::Value, int64_t>> terms;
     int64_t constant = 0;
 
@@ -54,14 +55,15 @@ private:
   Sum sumOf(mlir::Value value);
   /// Returns the range of `a` - `b`.
   Range difference(mlir::Value a, mlir::Value b, unsigned depth = 0);
-  /// Returns the text of an integer in terms of sizes and counters; empty if it
-  /// has none.
+  /// Returns `value` as an expression of dynamic sizes and loop counters, such
+  /// as "(n - 1)"; empty if it depends on anything else.
   std::string textOf(mlir::Value value);
 
   mlir::ModuleOp module;
   mlir::SymbolTable symbols;
   llvm::DenseMap<mlir::Value, Range> ranges;
-  /// The integers that launches pass, by kernel and argument.
+  /// For each kernel, the ranges of the integers that launches pass, by the
+  /// index of the argument.
   llvm::DenseMap<mlir::Operation *, std::map<unsigned, Range>> passed;
 };
 

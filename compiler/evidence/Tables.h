@@ -1,4 +1,4 @@
-// The tables of --evidence, while they are collected and printed.
+// Collects and prints the tables of --evidence.
 
 #ifndef INGOT_COMPILER_EVIDENCE_TABLES_H
 #define INGOT_COMPILER_EVIDENCE_TABLES_H
@@ -26,8 +26,8 @@ private:
   void readSites();
   void readLoops();
 
-  /// Returns the first and the last line of an operation; of one that is part
-  /// of an expression, those of the statement.
+  /// Returns the first and the last line of the statement that contains `op`;
+  /// {0, 0} if there is none.
   std::pair<size_t, size_t> linesOf(mlir::Operation *op) const;
 
   void printTraceability(llvm::raw_ostream &os) const;

@@ -11,7 +11,8 @@ namespace ingot {
 namespace {
 
 constexpr int fontSize = 12;
-/// The average width of a character, for the space that labels need.
+/// The average width of a character in pixels, used to reserve space for
+/// labels.
 constexpr double characterWidth = 6.7;
 
 /// Maps numbers to pixels, and divides the axis at round numbers.
@@ -68,7 +69,7 @@ public:
     llvm::printHTMLEscaped(text, os);
     os << "</text>\n";
   }
-  /// Prints a shape with a text that appears under the pointer.
+  /// Prints an SVG element with a tooltip.
   void shape(llvm::StringRef element, llvm::StringRef attributes,
              llvm::StringRef tip) {
     os << "<" << element << " " << attributes << " fill=\"#3b7dd8\"><title>";
@@ -98,7 +99,8 @@ void printHeadings(Svg &svg, const Chart &chart) {
   svg.text(margin, 42, "start", chart.note, " fill=\"#555\"");
 }
 
-/// Keeps the longest bars in their order, and adds the sum of the others.
+/// Returns the longest bars in their order, followed by a bar for the sum of
+/// the others.
 std::vector<Chart::Point> shownBars(std::vector<Chart::Point> points) {
   constexpr size_t most = 60;
   if (points.size() <= most)

@@ -18,7 +18,8 @@ struct Chart {
   /// Line: the points at (`at`, `value`), joined in order.
   enum Kind { Bars, Line } kind = Bars;
   std::string title, note;
-  /// What the numbers are, with their unit.
+  /// The titles of the two axes: what Point::at and Point::value mean, with
+  /// units.
   std::string atTitle, valueTitle;
   struct Point {
     std::string label;
@@ -27,8 +28,8 @@ struct Chart {
   std::vector<Point> points;
 };
 
-/// Prints a chart as SVG. Of more bars than fit on a page, the longest are
-/// shown, and the others as one bar.
+/// Prints a chart as SVG. If there are more bars than fit on a page, the
+/// longest are shown, and the others are combined in one bar.
 void printSvg(const Chart &chart, llvm::raw_ostream &os);
 
 } // namespace ingot

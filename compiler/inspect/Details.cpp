@@ -41,7 +41,8 @@ static Object objectOf(const ModelNode &node) {
 // Quantization
 //===----------------------------------------------------------------------===//
 
-/// Returns the values of a float constant that the model file itself contains.
+/// Returns the values of a float tensor that is stored in the model file
+/// itself; empty for other types and for external data.
 static std::vector<float> floatsOf(const onnx::TensorProto &tensor) {
   if (tensor.data_type() != onnx::TensorProto::FLOAT)
     return {};
@@ -125,7 +126,8 @@ private:
         row["scale"] = *most;
         row["least_scale"] = *least;
         row["scales"] = int64_t(scales.size());
-        // A value within the range of the type is off by half a step at most.
+        // Rounding changes a value within the range of the type by at most half
+        // a quantization step.
         row["rounding_error"] = *most / 2;
       }
     result.push_back(std::move(row));
@@ -301,8 +303,8 @@ static StringRef linesOf(StringRef text, ArrayRef<size_t> starts, size_t first,
   return text.slice(starts[first - 1], end).rtrim('\n');
 }
 
-/// Returns the source of each kernel. A kernel of more than `mostLines` lines,
-/// of which unrolled code may have ten thousands, is cut.
+/// Returns the source of each kernel. A kernel of more than `mostLines` lines
+/// is cut off: unrolled code may have tens of thousands of lines.
 static Array sourcesOf(const CodeMap &code) {
   constexpr size_t mostLines = 400;
   std::vector<size_t> starts{0};

@@ -38,8 +38,8 @@ static bool isScalarFor(const TargetDescription &target, graph::GroupOp group) {
          });
 }
 
-/// Returns a copy that owns its texts. Those of a plan belong to the context,
-/// which the report outlives.
+/// Returns a copy of `object` that owns its strings. The strings of a plan
+/// belong to the MLIR context, which is destroyed before the report.
 static llvm::json::Object withOwnTexts(llvm::json::Object object) {
   std::string text;
   llvm::raw_string_ostream(text) << llvm::json::Value(std::move(object));
@@ -96,8 +96,8 @@ static void addRows(ModuleOp grouped, Footprint footprint,
                     ModelReport &report) {
   const TargetDescription &target = *report.target;
   report.isPlanned = true;
-  // The fusion groups by location. Groups with the same location are called in
-  // order.
+  // The fusion groups by location; those with the same location are in the order
+  // in which they are called.
   llvm::MapVector<Location, std::deque<GroupRow>> groups;
   llvm::DenseSet<Operation *> counted;
   grouped.walk([&](graph::GroupOp group) {
@@ -139,7 +139,7 @@ static simplify::WidenedWeights widenedWeights(ModuleOp imported,
   return {};
 }
 
-/// Whether the model lacks nothing but sizes of dimensions.
+/// Whether the model is valid, and only sizes of dynamic dimensions are missing.
 static bool lacksSizes(const Diagnostics &diagnostics) {
   return !diagnostics.empty() &&
          llvm::all_of(diagnostics.list(), [](const Diagnostic &d) {
@@ -193,7 +193,7 @@ bool describeModel(const CompileOptions &options, DescribeOptions describe,
   if (describe.hasDetails)
     collectNodes(file->model(), report.details);
   Footprint footprint;
-  // The diagnostics of a compilation outlive it.
+  // Declared here since the diagnostics of a compilation must outlive it.
   Diagnostics trial, again;
   trial.setFile(diagnostics.file());
   auto planned = planAndMeasure(compile, *context, footprint, trial);
@@ -207,7 +207,7 @@ bool describeModel(const CompileOptions &options, DescribeOptions describe,
         compile.import.dims[key] = report.chosen[key] = size;
     again.setFile(diagnostics.file());
     planned = planAndMeasure(compile, *context, footprint, again);
-    // The first diagnostics tell more if the chosen sizes do not fit.
+    // If the chosen sizes fail too, the first diagnostics are more helpful.
     if (planned)
       trial = std::move(again);
     else
@@ -216,7 +216,7 @@ bool describeModel(const CompileOptions &options, DescribeOptions describe,
   for (ArrayRef<Diagnostic> list : {trial.list(), trial.warnings()})
     for (const Diagnostic &diagnostic : list)
       diagnostics.report(diagnostic);
-  // One copy of the model at a time: it may be large.
+  // Closes the first copy of the model, since each copy may be large.
   reader.reset();
   if (planned && describe.hasDetails &&
       !collectDetails(*planned, footprint, report.details))

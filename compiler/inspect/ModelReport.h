@@ -50,14 +50,15 @@ struct ModelReport {
   std::vector<KernelRow> rows;
   int64_t macs = 0, parameters = 0;
   Footprint footprint;
-  /// Weights that the code contains only in a wider type, named in `storedAs`.
+  /// Quantized weights that the generated code stores in a wider type, which is
+  /// named in `storedAs`.
   struct {
     int64_t bytes = 0, storedBytes = 0;
     std::string storedAs;
   } quantized;
   /// The reason why the sizes of code and stack are unknown, if they are.
   std::string unmeasured;
-  /// The sizes that were chosen for open dimensions.
+  /// The sizes that were chosen for dynamic dimensions without a given size.
   verify::Sizes chosen;
   /// The measured time of a run: the median, and the number of runs.
   std::optional<TimeSummary> measured;
@@ -68,14 +69,15 @@ struct ModelReport {
 };
 
 struct DescribeOptions {
-  /// Whether open dimensions get sizes.
+  /// Whether to choose sizes for dynamic dimensions that the options do not
+  /// fix.
   bool choosesSizes = true;
   /// Whether to collect ModelReport::details.
   bool hasDetails = false;
   /// How long to time the kernels on this machine; 0: not at all.
   double seconds = 0;
-  /// The model with which the tensors are compared, for example the float model
-  /// of a quantized one, and the inputs for that; empty: none.
+  /// The model whose tensors are compared, for example the float model of a
+  /// quantized one (empty: none), and the inputs of the comparison.
   std::string against;
   verify::InputChoices inputs;
 };
@@ -90,12 +92,12 @@ bool describeModel(const CompileOptions &options, DescribeOptions describe,
 /// failure.
 bool collectDetails(Compilation &planned, const Footprint &footprint,
                     llvm::json::Object &details);
-/// Collects those details that are known of a model that does not compile.
+/// Collects the details that are known even if the model does not compile.
 void collectNodes(const onnx::ModelProto &model, llvm::json::Object &details);
 
-/// Adds the errors of tensors to the details of a report, with the least
-/// signal-to-noise ratio of the outputs, and the error of each layer to its
-/// quantized tensors.
+/// Adds the errors of tensors to the details of a report: the lowest
+/// signal-to-noise ratio of the outputs, and for each quantized tensor the
+/// error of its layer.
 void addErrors(llvm::ArrayRef<verify::TensorError> errors, ModelReport &report);
 
 /// Prints the members of the object that describes a report.
@@ -109,9 +111,8 @@ inline constexpr llvm::StringLiteral scalarReason =
     "floats are computed one by one: the vectors of this target hold integers "
     "only";
 
-/// Replaces the mark of each part of the page by its text; the result is an
-/// HTML file that shows the reports in `json`. Empty if this program was built
-/// without the JavaScript libraries of the page.
+/// Returns an HTML file that shows the reports in `json`; empty if this program
+/// was built without the JavaScript libraries of the page.
 std::string reportPage(llvm::StringRef json);
 
 } // namespace ingot

@@ -1,4 +1,4 @@
-// The texts of which the page of `ingot report` consists.
+// The parts of the page of `ingot report`, as strings.
 
 #ifndef INGOT_COMPILER_INSPECT_PAGEPARTS_H
 #define INGOT_COMPILER_INSPECT_PAGEPARTS_H

@@ -8,7 +8,8 @@ namespace ingot {
 
 double predictedSeconds(const ModelReport &report, const Device &device) {
   double sum = double(report.rows.size()) * schedule::launchSeconds;
-  // The open fork, and its branches.
+  // The fork to which the current launches belong, and the times of its
+  // branches.
   std::optional<int64_t> fork;
   SmallVector<schedule::BranchTime> branches;
   auto closeFork = [&] {

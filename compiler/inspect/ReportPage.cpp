@@ -6,7 +6,7 @@ namespace ingot {
 std::string reportPage(llvm::StringRef json) {
   if (kD3.empty() || kDagre.empty())
     return "";
-  // A `<` in the data could end its element.
+  // Escapes `<`, which could end the HTML element that contains the data.
   std::string data;
   data.reserve(json.size());
   for (char c : json)
@@ -28,8 +28,8 @@ std::string reportPage(llvm::StringRef json) {
   for (auto [name, text] : parts) {
     auto [before, after] = rest.split(("{{" + name + "}}").str());
     page += before;
-    // Comments of the libraries that contain addresses are dropped; the licences
-    // name the authors.
+    // Drops the first comment of a library if it is a URL; the licences on the
+    // page name the authors.
     page += text.starts_with("// https:") ? text.split('\n').second : text;
     rest = after;
   }

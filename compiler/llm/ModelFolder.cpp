@@ -67,8 +67,9 @@ static std::string inFolder(StringRef folder, StringRef file) {
   return path.str().str();
 }
 
-/// Inserts a Slice before the last matrix product, so that it computes the
-/// logits of the last position only; false if the graph has another form.
+/// Inserts a Slice before the last MatMul, so that it computes the logits of
+/// the last position only. Returns false if the logits are not the product of
+/// activations and constant weights.
 static bool keepLastLogits(onnx::GraphProto &graph, StringRef logits) {
   int position = -1;
   for (int i = 0; i < graph.node_size(); ++i)
@@ -112,8 +113,8 @@ static bool keepLastLogits(onnx::GraphProto &graph, StringRef logits) {
   slice.add_output("ingot_last_hidden");
   graph.mutable_node(position)->set_input(0, "ingot_last_hidden");
   *graph.add_node() = slice;
-  // The nodes must be in an order in which values are defined before they are
-  // used.
+  // Moves the Slice before its reader: nodes must be in an order in which
+  // values are defined before they are used.
   for (int i = graph.node_size() - 1; i > position; --i)
     graph.mutable_node()->SwapElements(i, i - 1);
   for (onnx::ValueInfoProto &output : *graph.mutable_output()) {
@@ -198,7 +199,8 @@ private:
                            hint);
   }
 
-  /// Reads a JSON object; null, without a diagnostic if the file is missing.
+  /// Reads a JSON object from a file of the folder; null if the file does not
+  /// exist, and null with a diagnostic if it is invalid.
   std::optional<json::Object> readJson(StringRef file) {
     std::string path = inFolder(result.folder, file);
     if (!sys::fs::exists(path))
@@ -322,7 +324,7 @@ private:
       readSearch(*search);
   }
 
-  /// Returns the symbol of a dimension; empty if it has none.
+  /// Returns the symbolic name of a dimension; empty if it has none.
   static std::string symbol(const onnx::ValueInfoProto &value, int axis) {
     const auto &shape = value.type().tensor_type().shape();
     return axis < shape.dim_size() ? shape.dim(axis).dim_param() : "";
@@ -434,7 +436,7 @@ private:
     return true;
   }
 
-  /// Returns the chat template in the files of the model.
+  /// Returns the Jinja source of the chat template in the files of the model.
   std::string readTemplate() {
     if (auto buffer = MemoryBuffer::getFile(
             inFolder(result.folder, "chat_template.jinja")))
@@ -494,7 +496,8 @@ std::optional<ModelFolder> readModelFolder(StringRef folder, int64_t context,
   return FolderReader(folder, context, form, diagnostics).run();
 }
 
-/// Returns the names of the sizes of an io struct.
+/// Returns the names of the dynamic sizes in the io struct `name`, as declared
+/// in the text of the generated header.
 static std::vector<std::string> sizesOf(StringRef header, StringRef name) {
   std::vector<std::string> sizes;
   StringRef body = header.split(("typedef struct " + name + " {").str()).second;
@@ -509,7 +512,8 @@ static std::vector<std::string> sizesOf(StringRef header, StringRef name) {
   return sizes;
 }
 
-/// Returns the member of an io struct for a tensor or a size.
+/// Returns the name that a tensor or a dynamic size has as a member of an io
+/// struct.
 static std::string memberOf(StringRef name) {
   std::string result;
   for (char c : name)

@@ -9,10 +9,10 @@
 
 namespace ingot::llm {
 
-/// The texts around the turns of a conversation.
+/// What a chat template writes before and after each turn of a conversation.
 struct ChatTemplate {
   llvm::StringLiteral name;
-  /// A text that only templates of this form contain.
+  /// A string that only Jinja templates of this kind contain.
   llvm::StringLiteral mark;
   llvm::StringLiteral start, beforeSystem, afterSystem, beforeUser, afterUser,
       afterAnswer;
@@ -26,7 +26,7 @@ struct ModelFolder {
   /// The inputs and outputs of the network.
   std::string ids, mask, positions, logits;
   bool hasNarrowIds = false;
-  /// The symbols of the sizes of the inputs.
+  /// The symbolic names of the inputs' dynamic dimensions.
   std::string batchSize, sequenceSize, totalSize, pastSize;
   std::vector<std::pair<std::string, std::string>> states;
   int64_t context = 0, vocabulary = 0;
@@ -38,20 +38,21 @@ struct ModelFolder {
   /// Whether the network can compute the logits of the last position only.
   bool hasLastLogits = false;
 
-  /// Opens the network; with the node that selects the last position where
-  /// hasLastLogits.
+  /// Opens the network. If hasLastLogits, the returned model computes the
+  /// logits of the last position only.
   std::unique_ptr<ModelFile> open(Diagnostics &diagnostics) const;
 };
 
-/// Reads the folder; `context` and `form` are what the user has chosen: 0 and
-/// empty for what the model states.
+/// Reads the folder of a language model; nothing with diagnostics on failure.
+/// `context` (in tokens) and `form` (the name of a chat template) override what
+/// the files state; 0 and empty mean the stated values.
 std::optional<ModelFolder> readModelFolder(llvm::StringRef folder,
                                            int64_t context,
                                            llvm::StringRef form,
                                            Diagnostics &diagnostics);
 
-/// Prints settings.h. `header` is the text of the network's header, which has
-/// the names of the sizes.
+/// Prints settings.h. `header` is the text of the network's generated header,
+/// in which the names of the dynamic sizes are found.
 void printSettings(const ModelFolder &model, int64_t promptChunk,
                    llvm::StringRef header, llvm::raw_ostream &os);
 

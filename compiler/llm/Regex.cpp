@@ -169,7 +169,7 @@ private:
         return part;
       }
       bool isLazy = take("?");
-      // In Oniguruma's syntax `{1,3}+` is a repetition of `{1,3}`.
+      // In Oniguruma's syntax `{1,3}+` is not possessive: it repeats `{1,3}`.
       bool isPossessive = !isLazy && !isRange && take("+");
       Fragment result;
       for (unsigned i = 0; i < least; ++i)
@@ -208,7 +208,7 @@ private:
     } else if (take("?>")) {
       isAtomic = true;
     } else if (take("?i)")) {
-      // Applies up to the end of the enclosing group.
+      // The option (?i) applies up to the end of the enclosing group.
       ignoresCase = true;
       Fragment rest = alternatives();
       ignoresCase = outerCase;
@@ -281,7 +281,8 @@ private:
     return value;
   }
 
-  /// Reads what follows a backslash.
+  /// Parses an escape sequence after its backslash; returns the characters that
+  /// it matches.
   CharSet escape() {
     if (at >= text.size()) {
       fail("a `\\` without a character");
@@ -449,8 +450,8 @@ RegexProgram charRegex(const CharSet &set, std::vector<CharSet> &sets) {
 RegexProgram runsRegex(ArrayRef<CharSet> kinds, std::vector<CharSet> &sets) {
   RegexProgram result;
   for (const CharSet &kind : kinds) {
-    // Tries the next kind if the first character does not match; repeats the
-    // character as long as possible.
+    // Matches as many characters of this set as possible. If there is none,
+    // tries the next set.
     int32_t set = indexOf(kind, sets);
     result.code.insert(result.code.end(),
                        {kSplit, 3, 9, kSet, set, kSplit, -2, 3, kMatch});

@@ -14,14 +14,15 @@
 
 namespace ingot::llm {
 
-/// The instructions. Each is followed by its operands; targets are relative to
-/// the position of the instruction.
+/// The instructions. Each comment lists the operands that follow the
+/// instruction, then its effect. Targets are relative to the position of the
+/// instruction.
 enum RegexOp : int32_t {
-  kSet = 0,    ///< set: a character of the set
+  kSet = 0,    ///< set: matches one character of this set
   kSplit = 1,  ///< first, second: tries both targets in this order
-  kJump = 2,   ///< target
+  kJump = 2,   ///< target: continues there
   kAhead = 3,  ///< negated, end: the code up to `end` must (not) match here
-  kAtomic = 4, ///< end: the code up to `end`, without backtracking into it
+  kAtomic = 4, ///< end: matches the code up to `end` without backtracking
   kMatch = 5,  ///< the end of the program, of kAhead or of kAtomic
   kLineEnd = 6,
   kLineStart = 7
@@ -41,7 +42,8 @@ std::optional<RegexProgram> compileRegex(llvm::StringRef pattern,
 RegexProgram literalRegex(llvm::StringRef text, std::vector<CharSet> &sets);
 /// Returns the program that matches one character of `set`.
 RegexProgram charRegex(const CharSet &set, std::vector<CharSet> &sets);
-/// Returns the program that matches a run of characters of one of `kinds`.
+/// Returns the program that matches a run of characters that all belong to one
+/// of the sets `kinds`.
 RegexProgram runsRegex(llvm::ArrayRef<CharSet> kinds,
                        std::vector<CharSet> &sets);
 

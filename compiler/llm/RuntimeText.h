@@ -8,8 +8,9 @@
 namespace ingot::llm {
 
 extern const llvm::StringRef kTokenizerHeaderText;
-/// The tokenizer before and after the generated functions. Parts that not every
-/// tokenizer needs are enclosed in lines `//? NAME` and `//? end`.
+/// The source of the tokenizer that precedes and that follows the generated
+/// functions. Parts that only some tokenizers need are enclosed in lines `//?
+/// NAME` and `//? end`.
 extern const llvm::StringRef kTokenizerText;
 extern const llvm::StringRef kTokenizerEndText;
 extern const llvm::StringRef kSamplerText;

@@ -16,7 +16,8 @@
 
 namespace ingot::llm {
 
-/// A token that is looked for in the text before the model sees the text.
+/// A token whose text is searched for before the rest of the input is
+/// tokenized.
 struct AddedToken {
   int32_t token;
   std::string text;
@@ -24,24 +25,27 @@ struct AddedToken {
 };
 
 struct Tokenizer {
-  /// The texts of the tokens, by number; those of a byte-level model as bytes.
+  /// The text of each token, by token number; for a byte-level model, its
+  /// bytes.
   std::vector<std::string> texts;
   std::vector<bool> isDefined;
   /// The tokens that the model itself produces, as opposed to added tokens.
   std::vector<int32_t> vocabulary;
-  /// Left, right and joined token, by rank.
+  /// The merges of a BPE model, by rank: the left, the right and the joined
+  /// token.
   std::vector<std::array<int32_t, 3>> merges;
   std::vector<double> scores;
   std::vector<AddedToken> added;
   std::vector<int32_t> special, before, after;
-  /// The most tokens of a text (its tail is cut off); 0: no limit.
+  /// The most tokens of an encoded text, which is cut off after them; 0: no
+  /// limit.
   uint64_t mostTokens = 0;
 
   /// The parts of the runtime source that are needed ("bpe").
   std::set<std::string> parts;
   std::vector<CharSet> sets;
   std::vector<RegexProgram> patterns;
-  /// The statements of the generated functions.
+  /// The C++ statements of the generated functions.
   std::vector<std::string> normalize, preTokenize, decode;
 
   bool isByteLevel = false, hasByteTokens = false, ignoresMerges = false,

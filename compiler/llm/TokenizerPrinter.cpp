@@ -29,7 +29,7 @@ std::string cLiteral(StringRef text) {
   return result;
 }
 
-/// Replaces placeholders such as `@FILE@`.
+/// Replaces placeholders such as `@FILE@` in `text` by their values.
 static std::string filled(StringRef text,
                           ArrayRef<std::pair<StringRef, std::string>> values) {
   std::string result = text.str();
@@ -42,7 +42,8 @@ static std::string filled(StringRef text,
   return result;
 }
 
-/// Returns the text without the parts that are not needed.
+/// Returns `text` without the sections `//? NAME` ... `//? end` whose name is
+/// not in `parts`.
 static std::string selected(StringRef text,
                             const std::set<std::string> &parts) {
   std::string result;
@@ -191,7 +192,8 @@ static void printMerges(const Tokenizer &t, raw_ostream &os) {
   Tables(os).numbers("uint32_t kMergeSlots", slots);
 }
 
-/// Prints a list of (code point, length, values) as three arrays.
+/// Prints a mapping as the arrays of its keys, of the start of each entry, and
+/// of values. `list` is a sequence of (code point, length, values).
 static void printMapping(StringRef name, ArrayRef<uint32_t> list,
                          raw_ostream &os) {
   std::vector<uint32_t> keys, starts, values;

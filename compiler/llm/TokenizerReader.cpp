@@ -19,7 +19,8 @@ namespace ingot::llm {
 static constexpr StringLiteral kGpt2Pattern =
     R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
 
-/// A larger vocabulary is a damaged file: numbers of tokens are small.
+/// Token numbers must be smaller than this; larger ones indicate a damaged
+/// file.
 static constexpr int64_t kMostVocabulary = 1 << 24;
 
 int32_t Tokenizer::find(StringRef text) const {
@@ -173,7 +174,8 @@ private:
     result.patterns.push_back(std::move(program));
     return "kPattern" + std::to_string(result.patterns.size() - 1);
   }
-  /// Adds a regular expression; an empty text after an error.
+  /// Adds a regular expression; returns the name of its array in the generated
+  /// code, such as "kPattern3", or an empty string after an error.
   std::string regex(StringRef pattern) {
     std::string error;
     auto program = compileRegex(pattern, result.sets, error);
@@ -298,7 +300,7 @@ private:
 
   /// Returns "always", "first" or "never".
   StringRef prependScheme(const json::Object &object) {
-    // Older files have only add_prefix_space.
+    // Older files have only `add_prefix_space`.
     StringRef scheme =
         textOf(object, "prepend_scheme",
                flagOf(object, "add_prefix_space", true) ? "always" : "never");
@@ -387,7 +389,7 @@ private:
 
   void readModel(const json::Object &model) {
     StringRef type = textOf(model, "type");
-    // Old files have no type: the keys tell.
+    // Old files do not state the type of the model; it follows from the keys.
     if (type.empty())
       type = model.getArray("merges")                ? "BPE"
              : model.get("max_input_chars_per_word") ? "WordPiece"
@@ -542,7 +544,8 @@ private:
     result.special.erase(llvm::unique(result.special), result.special.end());
   }
 
-  /// Turns the texts of a byte-level model into bytes.
+  /// Replaces the texts of the tokens of a byte-level model by the bytes that
+  /// they stand for.
   void finishTokens() {
     if (!result.isByteLevel)
       return;
@@ -554,7 +557,8 @@ private:
       isUsable[token] = isMapped;
       text = bytes;
     }
-    // A text with other characters cannot occur in a word.
+    // A token with characters outside of the byte alphabet never occurs in a
+    // word, so it is removed from the vocabulary.
     for (int32_t token : result.vocabulary)
       if (isUsable[token])
         usable.push_back(token);

@@ -59,14 +59,15 @@ enum class Chars {
 };
 CharSet charsOf(Chars kind);
 
-/// Lists of (code point, length, the code points it becomes).
+/// Concatenated entries: a code point, the number of code points that it maps to, and these
+/// code points.
 llvm::ArrayRef<uint32_t> lowerMapping();
 llvm::ArrayRef<uint32_t> canonicalMapping();
-/// Only code points whose mapping differs from the canonical one.
+/// Contains only code points whose compatibility mapping differs from the canonical one.
 llvm::ArrayRef<uint32_t> compatibleMapping();
-/// Triples (first, last, combining class).
+/// Triples: first and last code point of a range, and their combining class.
 llvm::ArrayRef<uint32_t> combiningClasses();
-/// Triples (first, second, composed).
+/// Triples: two code points, and the code point that they compose to.
 llvm::ArrayRef<uint32_t> compositions();
 
 /// Returns the code points of valid UTF-8; nothing for invalid UTF-8.

@@ -1,4 +1,4 @@
-// Includes the generated source in a program that times each launch
+// Times each launch of a model in a program that includes the generated source
 // (launchTimingText). The last lines that the program prints are the
 // microseconds of each launch, or the reason for its failure.
 
@@ -19,8 +19,8 @@ using namespace llvm;
 namespace ingot {
 namespace {
 
-/// The last line that the timing program prints if the GPU cannot be used for
-/// timing.
+/// The last line that the timing program prints if it cannot time the model on
+/// this machine's GPU.
 constexpr StringLiteral noDevice = "no device", otherDevice = "other device",
                         failed = "failed";
 

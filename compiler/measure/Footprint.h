@@ -24,7 +24,7 @@ struct Footprint {
   struct Launch {
     mlir::Location location;
     std::string kernel, strategy;
-    bool isFirst = true; ///< whether it is the first call of its kernel
+    bool isFirst = true; ///< whether this is the first call of its kernel
     int64_t weights = 0, code = 0, stack = 0, arena = 0;
     /// The work of a GPU kernel, from which its time is predicted.
     schedule::DeviceWork device;

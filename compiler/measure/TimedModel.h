@@ -41,8 +41,8 @@ public:
 
   /// The milliseconds of each run.
   std::vector<double> times;
-  /// The names of the kernel calls in the order of execution: the function, and
-  /// the comment about it.
+  /// For each kernel call, in the order of execution: the name of the function,
+  /// and the comment about it.
   std::vector<std::string> names;
 
   /// A kernel call, recorded for a timeline.

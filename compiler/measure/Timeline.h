@@ -11,7 +11,7 @@
 namespace ingot {
 
 struct TimelineEvent {
-  /// The kernel, or the run.
+  /// The name of the kernel or of the run, and "kernel" or "run".
   std::string name, category;
   /// Microseconds since the start of the timeline.
   double start = 0, duration = 0;

@@ -1,4 +1,4 @@
-// Chooses plans by timing.
+// Chooses the plans of fusion groups by timing them.
 
 #ifndef INGOT_COMPILER_MEASURE_TUNEPLANS_H
 #define INGOT_COMPILER_MEASURE_TUNEPLANS_H

@@ -192,8 +192,8 @@ static bool foldConstants(Graph &graph, const Host &host,
       graph.addConstant(tensor.onnxName, types.lookup(tensor.onnxName),
                         value.type.getShape(),
                         StringRef(value.bytes.data(), value.bytes.size()));
-  // Keeps the nodes that have a result without a constant, if a node that stays
-  // reads it.
+  // Keeps a node if one of its results was not stored as a constant, and a
+  // remaining node reads that result.
   for (int i = graph.proto().node_size() - 1; i >= 0; --i)
     for (const std::string &output : graph.node(i).output())
       if (nodes.count(i) && !output.empty() && !graph.constant(output) &&

@@ -154,7 +154,7 @@ void Moments::add(const onnx::NodeProto &node, llvm::ArrayRef<float> data,
     for (int64_t g = 0; g < groups; ++g) {
       float *rows = &panel[g * parts() * panelRows * padded(part)];
       double *sum = &means[g * depth];
-      // The next column in the present part of the panel.
+      // The column of the part's panel that the next call of `put` fills.
       int64_t column = 0;
       auto put = [&](float value) {
         rows[placeInPanel(filled, column)] = value;

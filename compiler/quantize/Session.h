@@ -40,10 +40,11 @@ struct Session {
   std::unique_ptr<Probe> probe;
   /// Returns the elements of a weight before rounding, by rows.
   std::vector<float> numbersOf(size_t weight) const;
-  /// For each weight with a bias, per row: the bias of the float model; the
-  /// mean error that rounding the weight causes, computed from the mean of its
-  /// inputs; and the mean error that is still measured when the bias contains
-  /// the former. The quantized model has the sum of the three as bias.
+  /// For each weight with a bias, one number per row. biases: the bias of the
+  /// float model. lost: the mean error caused by rounding the weight, computed
+  /// from the mean of its inputs. missing: the mean error that is measured
+  /// after `lost` has been added. The bias of the quantized model is the sum of
+  /// the three.
   std::vector<std::vector<float>> biases, lost, missing;
   /// The weights rounded to 4 bits, and the mean errors that this rounding
   /// causes, if a budget may permit 4 bits; otherwise empty.

@@ -18,8 +18,8 @@ public:
   /// Returns the largest value expected among ten times as many samples as were
   /// added.
   double expected() const;
-  /// Returns the expected sum of squared clipping errors beyond `end`, for as
-  /// many samples as were added.
+  /// Returns the expected sum of squared errors if values beyond `end` are
+  /// clipped, for as many samples as were added.
   double lossBeyond(double end) const;
 
 private:

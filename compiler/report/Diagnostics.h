@@ -72,8 +72,8 @@ struct Diagnostic {
   /// The node at fault, for example "node #57 `/backbone/up/Resize` (opset
   /// 18)"; empty if the diagnostic does not concern a node.
   std::string node;
-  /// The parts of `node` for tools; -1 and empty if the diagnostic does not
-  /// concern a node.
+  /// The node's index, name and operator, for JSON output; -1 and empty if the
+  /// diagnostic does not concern a node.
   int64_t nodeIndex = -1;
   std::string nodeName, operatorName;
   /// The tensors of the node, for example "X: f32[1,64,20,20] -> Y:
@@ -119,11 +119,13 @@ public:
 
 private:
   std::vector<Diagnostic> all, odd;
-  /// For diagnostics about nodes: maps the text to the index in `all`.
+  /// Maps the text of each diagnostic about a node to its index in `all`, so
+  /// that equal texts are merged.
   llvm::StringMap<size_t> ofNodes;
   size_t reported = 0;
-  /// The number of diagnostics of an id in `all`, and of those left out: a
-  /// damaged model may have a different error in each of a million nodes.
+  /// For an id: the number of its diagnostics in `all`, and the number of those
+  /// left out, since a damaged model may have a different error in each of a
+  /// million nodes.
   struct Kind {
     size_t kept = 0, left = 0;
   };

@@ -11,10 +11,10 @@
 
 namespace ingot {
 
-/// How much is printed about work in progress.
+/// How much is printed while a step is running.
 enum class Verbosity {
   Quiet,  ///< nothing
-  Normal, ///< a line on a terminal, with the seconds from the second one on
+  Normal, ///< a line on a terminal; it shows the seconds after the first one
   Verbose ///< a line with the time of each step, also if not on a terminal
 };
 

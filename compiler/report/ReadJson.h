@@ -5,9 +5,10 @@
 
 namespace ingot {
 
-/// Parses the JSON of a file of the user. LLVM's parser is recursive, so text
-/// that nests deeper than `mostLevels` is an error. The message of an error has
-/// no subject: "is not JSON: ...", "nests deeper than 100 levels".
+/// Parses JSON from a user's file. LLVM's parser is recursive, so text with
+/// more than `mostLevels` nested arrays and objects is an error. Error messages
+/// have no subject, so that the caller can put the file name before them: "is
+/// not JSON: ...", "nests deeper than 100 levels".
 llvm::Expected<llvm::json::Value> readJson(llvm::StringRef text,
                                            int mostLevels = 100);
 

@@ -44,16 +44,16 @@ StringRef statusText(ingot_status status) {
   return "an unknown error";
 }
 
-/// Runs the target's compiler; the error is that of a user's source, or of the
-/// generated one.
+/// Runs the target's compiler. Returns an error if the compiler is missing or
+/// rejects the source.
 static llvm::Error runCompiler(const TargetDescription &target,
                                ArrayRef<std::string> arguments) {
   llvm::Expected<std::vector<std::string>> command = findCompiler(target);
   if (!command)
     return command.takeError();
   command->insert(command->end(), {"-std=c++17", "-w"});
-  // A GPU compiler does not support -fno-exceptions and -fno-rtti. It would
-  // tell the language by the file name, so the language is given.
+  // GPU compilers reject -fno-exceptions and -fno-rtti. They derive the
+  // language from the file extension, so the language is set explicitly.
   if (target.isDevice() && target.emulation.headerName.empty())
     command->insert(command->end(), {"-x", "cu"});
   else

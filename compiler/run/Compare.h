@@ -26,7 +26,7 @@ struct Difference {
   int64_t wrong = 0;
   int64_t firstWrong = -1;
   /// The largest absolute error, and the range (maximum - minimum) of the
-  /// expected finite values.
+  /// finite expected values.
   double maxError = 0, range = 0;
   bool same() const { return wrong == 0; }
 };

@@ -64,9 +64,9 @@ Tolerance readTolerance(StringRef folder) {
   return tolerance;
 }
 
-/// A model input such as a sequence is fed as several tensors. Returns the
-/// index of the first tensor of each input, and the total number of tensors as
-/// the last element.
+/// Some model inputs, such as sequences, are passed as several tensors. Returns
+/// the index of the first tensor of each input, followed by the total number of
+/// tensors.
 static std::vector<size_t> firstOfEach(ArrayRef<GraphInput> inputs) {
   std::vector<size_t> firsts;
   for (auto [i, input] : llvm::enumerate(inputs))
@@ -76,8 +76,8 @@ static std::vector<size_t> firstOfEach(ArrayRef<GraphInput> inputs) {
   return firsts;
 }
 
-/// Reads the value of an input from a file, as the tensors that are fed for it;
-/// false with the reason in `error`.
+/// Reads the value of an input from a file, as the tensors that a caller passes
+/// for it; false with the reason in `error`.
 static bool readInput(const GraphInput &input, StringRef path,
                       MutableArrayRef<std::optional<Tensor>> data,
                       MLIRContext *context, std::string &error) {
@@ -128,8 +128,8 @@ bool readInputFolder(Compilation &compilation, StringRef folder,
   for (size_t i = 0; i + 1 < firsts.size(); ++i) {
     size_t first = firsts[i], count = firsts[i + 1] - first;
     std::string path = inFolder(folder, "input_" + Twine(i) + ".pb"), error;
-    // Does not read inputs of unsupported types, for which the importer reports
-    // a better error.
+    // Skips inputs of unsupported types: the importer reports a better error
+    // for them.
     if (!inputs[first].elementType ||
         readInput(inputs[first], path,
                   MutableArrayRef(data).slice(first, count), context, error))
@@ -212,7 +212,7 @@ void bindData(Compilation &compilation, const InputData &data) {
     if (!tensor)
       continue;
     import.shapes[input.name] = tensor->type.getShape().vec();
-    // Inputs with more elements are never bound; see requireConstant.
+    // Inputs with more elements never become constants; see requireConstant.
     if (tensor->elements() <= 1024 && !tensor->isOfStrings())
       import.data[input.name] = denseFromBytes(tensor->type, tensor->bytes);
   }

@@ -44,8 +44,8 @@ bool readInputFiles(Compilation &compilation,
 /// sequences.
 std::vector<ModelValue> joinOutputs(llvm::ArrayRef<InterfaceTensor> tensors,
                                     llvm::ArrayRef<Tensor> outputs);
-/// Pads the rows of sequence inputs to the length that the compiled model
-/// takes.
+/// Pads the elements of sequence inputs to the row length that the compiled
+/// model expects.
 void widenRows(llvm::ArrayRef<InterfaceTensor> inputs,
                llvm::ArrayRef<mlir::RankedTensorType> types, InputData &data);
 
@@ -71,8 +71,8 @@ public:
   Compilation &fresh();
   /// Runs on data that was read with fresh().
   bool run(InputData data, std::vector<Tensor> &outputs);
-  /// Returns the output tensors: their names, and of which parts of output
-  /// values they are.
+  /// Returns the output tensors: their names, and which part of an output value
+  /// each one is.
   const std::vector<InterfaceTensor> &outputs() const {
     return model->outputs();
   }

@@ -35,8 +35,8 @@ bool takes(RankedTensorType type, RankedTensorType data) {
   return true;
 }
 
-/// Evaluates a size if the dynamic sizes `sizes` have the values `values`; a
-/// size that is not in `sizes` has its largest value.
+/// Returns the value of `size` when the dynamic sizes `sizes` have the values
+/// `values`. Symbols that are not in `sizes` have their largest value.
 static int64_t sizeAt(const kernel::Dim &size, ArrayRef<InterfaceSize> sizes,
                       ArrayRef<int64_t> values) {
   return size.at([&](kernel::SymbolAttr symbol) {

@@ -11,8 +11,8 @@ using namespace mlir;
 
 namespace ingot {
 
-/// The time limit of a run in seconds: if the program crashes on an emulated
-/// board, the board may run forever.
+/// The time limit of a run in seconds. A program that crashes on an emulated
+/// board may otherwise keep the emulator running forever.
 constexpr unsigned mostSeconds = 3600;
 
 std::unique_ptr<EmulatedModel>
@@ -69,7 +69,8 @@ EmulatedModel::build(Compilation &compilation, ArrayRef<std::string> flags) {
     objects.push_back(weights);
   Progress progress("building the C++");
   std::vector<std::string> customFlags(flags);
-  // The sources of custom operators use the device's qualifiers, too.
+  // The sources of custom operators also use the qualifiers of device code,
+  // such as those that this header defines.
   if (!target.emulation.headerName.empty() &&
       compilation.options.import.custom) {
     std::string header = folder.file(target.emulation.headerName);

@@ -1,7 +1,7 @@
 // Runs a compiled model under an emulator.
 //
-// The counterpart of HostModel for targets that this machine cannot run: a
-// program with the generated C++, started anew for each run.
+// Like HostModel, but for targets that this machine cannot run: each run starts
+// a program that contains the generated C++.
 
 #ifndef INGOT_COMPILER_RUN_EMULATEDMODEL_H
 #define INGOT_COMPILER_RUN_EMULATEDMODEL_H

@@ -20,8 +20,8 @@ namespace ingot {
 /// by which out-of-bounds writes are detected.
 constexpr int64_t guard = 64;
 
-/// The C++ text of the program that does not depend on the models. `places` are
-/// the buffers of a model: the arena, then its inputs, then its outputs.
+/// The part of the program's C++ text that is the same for all models. `places`
+/// are the buffers of a model: the arena, then its inputs, then its outputs.
 constexpr StringLiteral mainText = R"(
 struct place { uint32_t offset, bytes; };
 struct model {
@@ -98,8 +98,9 @@ static std::string quoted(StringRef text) {
   return result;
 }
 
-/// Returns the second half of the C++ function that runs a model on a GPU, from
-/// upload to release. On an emulated GPU, leaked allocations are an error.
+/// Returns the C++ text of the second half of the function that runs a model on
+/// a GPU: upload, create, run, destroy, release. On an emulated GPU, leaked
+/// allocations are an error.
 static std::string deviceCall(const std::string &name, bool isEmulated) {
   std::string text = R"(  (void)arena;
   NAME_constants constants;
@@ -154,7 +155,7 @@ EmulatedProgram::writeMain(ArrayRef<std::string> headers) const {
       os << "nullptr, ";
     size_t made = count(model.sizes, std::nullopt),
            tensors = model.inputBytes.size() + model.outputBytes.size() - made;
-    // Passes sizes as pointers, since the fields of both are equally wide.
+    // Passes sizes as pointers: both kinds of fields have the same width.
     size_t at = tensors;
     for (std::optional<int64_t> size : model.sizes)
       if (size)
@@ -263,7 +264,7 @@ bool EmulatedProgram::build(ArrayRef<std::string> sources,
       return false;
     }
   std::vector<std::string> parts(sources), linked(objects);
-  // If the target has a separate linker command, only this command finds the C
+  // If the target has a separate linker command, only that command finds the C
   // library that the main function needs, so it also compiles the main
   // function.
   (target.linker.empty() ? parts : linked).push_back(*main);

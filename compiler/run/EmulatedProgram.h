@@ -6,9 +6,9 @@
 // that it runs both under an operating system and on a bare board with
 // semihosting:
 //
-//     calls:   per call the model's number and the bytes of its inputs
-//     results: per call a status, what was overwritten, and the bytes of its
-//              outputs
+//     calls:   per call, the number of the model and the bytes of its inputs
+//     results: per call, a status, whether the call wrote outside its buffers
+//              or into an input, and the bytes of its outputs
 //
 // Results are written one by one: if the program crashes, the results before
 // the crash are known, and so is the call that crashed. Each buffer is

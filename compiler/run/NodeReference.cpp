@@ -68,7 +68,8 @@ static std::vector<SmallVector<Value>> dissolveGroups(func::FuncOp main) {
     SmallVector<Value> &values = results.emplace_back();
     for (Value value : body.getTerminator()->getOperands())
       values.push_back(mapping.lookupOrDefault(value));
-    // A group within this one was dissolved before: its values are copied, too.
+    // Groups inside this group were dissolved before, so the values of their
+    // results are mapped to the copies, too.
     for (SmallVector<Value> &inner : results)
       for (Value &value : inner)
         value = mapping.lookupOrDefault(value);

@@ -26,9 +26,9 @@ public:
   /// Returns the results of the model.
   const std::vector<Tensor> &outputs() const { return outputTensors; }
 
-  /// Finds where the results of the groups are in memory in `planned`, the same
-  /// model after stage Plan or a later one, in the order of execution; computes
-  /// the expected signatures of these results.
+  /// Finds the memory of the results of the groups in `planned`, the same model
+  /// after stage Plan or a later one, in the order of execution; computes the
+  /// expected signatures of these results.
   void find(mlir::ModuleOp planned, std::vector<TestNode> &nodes,
             std::vector<TestSignature> &signatures) const;
 

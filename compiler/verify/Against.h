@@ -1,4 +1,4 @@
-// The other side of a comparison of two compiled models.
+// The model that another model is compared with (`ingot verify --against`).
 
 #ifndef INGOT_COMPILER_VERIFY_AGAINST_H
 #define INGOT_COMPILER_VERIFY_AGAINST_H
@@ -7,16 +7,17 @@
 
 namespace ingot::verify {
 
-/// The other side of a comparison of two compiled models; null options: none.
+/// The model that another model is compared with; no options if there is none.
 struct Against {
   std::optional<CompileOptions> options;
   /// Returns `data` in the order of the other model's inputs.
   std::function<InputData(const InputData &)> arrange;
 };
 
-/// Compares the model of `compile` with the model in the file `other`, compiled
-/// with the same options. Inputs are matched by name, outputs by order. Nothing,
-/// with diagnostics, if the models do not fit together.
+/// Returns the model in the file `other`, which is to be compared with the model
+/// of `compile` and is compiled with the same options. Inputs are matched by
+/// name, outputs by order. Nothing, with diagnostics, if the models do not fit
+/// together.
 std::optional<Against> againstModel(const CompileOptions &compile,
                                     const std::string &other,
                                     mlir::MLIRContext &context,

@@ -14,7 +14,8 @@ using namespace mlir;
 
 namespace ingot::verify {
 
-/// Returns the distance to the next number of a float type.
+/// Returns the distance from `number` to the next representable number of
+/// `type`.
 static double spacingOf(double number, FloatType type) {
   const llvm::fltSemantics &semantics = type.getFloatSemantics();
   int exponent = std::ilogb(std::max(
@@ -91,7 +92,8 @@ TensorError measure(StringRef name, const Tensor &got, const Tensor &want,
   return result;
 }
 
-/// Returns the tensor of a value; null if the value is a sequence or absent.
+/// Returns the tensor of a value; null if the value is a sequence or an absent
+/// optional.
 static const Tensor *plainTensor(const ModelValue *value) {
   return value && !value->isSequence && value->isPresent &&
                  value->tensors.size() == 1
@@ -131,8 +133,9 @@ public:
 private:
   bool collect();
   bool expect();
-  /// Compiles with `options` and the tensors `others` as outputs, and returns
-  /// all values; nothing if that fails.
+  /// Compiles with `options` and with the tensors `others` as additional
+  /// outputs; runs the model and returns the values of all outputs, or nothing
+  /// on failure.
   std::optional<std::vector<ModelValue>>
   valuesWith(const CompileOptions &options, ArrayRef<std::string> others,
              const InputData &data, Diagnostics &trial);
@@ -161,8 +164,8 @@ private:
   std::unique_ptr<Compilation> reader;
   std::unique_ptr<Tolerances> tolerances;
   std::vector<std::string> outputs;
-  /// All tensors of the graph in topological order, and those that are no
-  /// outputs and have an expected value.
+  /// All tensors of the graph in topological order; and those of them that are
+  /// not outputs of the model and have an expected value.
   std::vector<std::string> all, inner;
   llvm::StringMap<int> producers;
   llvm::StringMap<std::optional<ModelValue>> expected;
@@ -214,7 +217,7 @@ bool Search::expect() {
       return false;
     take(values->values, values->moved, inner);
   } else {
-    // The tensors of the same names in the other model.
+    // The expected values are the tensors of the same names in the other model.
     Compilation other(*against.options, context, diagnostics);
     if (!other.open())
       return false;
@@ -296,7 +299,8 @@ void Search::nameNode(const std::string &tensor) {
         found.errorOfInputs = std::max(found.errorOfInputs, error.relative);
 }
 
-/// Finds the kernel of the node in the model as the user compiles it.
+/// Finds the kernel that computes the node if the model is compiled without
+/// additional outputs.
 void Search::findKernel() {
   Diagnostics trial;
   Compilation compilation(compile, context, trial);
@@ -428,7 +432,8 @@ void Search::findCause(bool vanishes) {
   }
   if (!found.cause.empty())
     return;
-  // No option changes the result: is the model read correctly?
+  // No option changes the result, so the import may be wrong: evaluates the
+  // imported model by the definitions of its operators.
   ReferenceOptions definition;
   definition.engine = Engine::Definition;
   Diagnostics trial;
@@ -489,8 +494,9 @@ std::optional<NodeErrors> Search::run(bool isWrong) {
   }
   if (!isWrong)
     return std::move(found);
-  // The error vanishes if all tensors are outputs: adds one tensor at a time.
-  // Tensors before the faulty kernel are right, and those after it wrong.
+  // The error vanishes if all tensors are outputs. So searches by bisection
+  // with one additional output at a time: tensors before the faulty kernel are
+  // right, and those after it wrong.
   size_t least = 0, most = inner.size();
   std::string tensor;
   while (least < most) {

@@ -1,10 +1,11 @@
 // Finds the first node of a model with a wrong result, and why it is wrong.
 //
 // All tensors inside of the model become outputs, and are compared in
-// topological order: the first one out of tolerance names the node. If this
-// changes so much that no tensor is wrong any more, a binary search adds one
-// tensor at a time. Then the model is compiled with single decisions undone,
-// until the node is right.
+// topological order: the first one out of tolerance names the node. The
+// additional outputs may change the kernels so much that no tensor is wrong any
+// more; then a binary search makes only one tensor an output at a time. Finally
+// the model is compiled with single decisions of the compiler disabled, until
+// the node is right.
 
 #ifndef INGOT_COMPILER_VERIFY_NODEERRORS_H
 #define INGOT_COMPILER_VERIFY_NODEERRORS_H
@@ -15,7 +16,7 @@
 
 namespace ingot::verify {
 
-/// A tensor beside what was expected of it.
+/// The error of a tensor compared with its expected value.
 struct TensorError {
   std::string name;
   std::string type;
@@ -23,20 +24,23 @@ struct TensorError {
   /// numbers, and in units in the last place of the expected number.
   double error = 0, relative = 0, ulp = 0;
   double range = 0, tolerance = 0;
-  /// The power of the expected numbers over the power of the error.
+  /// The signal-to-noise ratio: the power of the expected numbers over the
+  /// power of the error.
   double decibels = 0;
-  /// The element with the largest error, with both values, if it is wrong.
+  /// The index of the element with the largest error, and both of its values;
+  /// empty if the tensor is right.
   std::string worst;
   bool isRight = true;
 };
 
-/// Compares tensors; `tolerance` is in units of the range. Integers are equal,
-/// or, if `isQuantized`, one step apart.
+/// Compares the tensor `got` with `want`; `tolerance` is in units of the range
+/// of `want`. Integers must be equal or, if `isQuantized`, differ by at most
+/// one.
 TensorError measure(llvm::StringRef name, const Tensor &got, const Tensor &want,
                     double tolerance, bool isQuantized);
 
-/// Returns the largest difference of two values of a tensor in units of the
-/// range of the first.
+/// Returns the largest difference between the tensors `value` and `moved`, in
+/// units of the range of `value`.
 double changeOf(const std::optional<ModelValue> &value,
                 const std::optional<ModelValue> &moved);
 
@@ -48,10 +52,12 @@ struct NodeErrors {
   std::string nodeName, operatorName, tensor;
   /// The largest error of the node's inputs in units of their ranges.
   double errorOfInputs = 0;
-  /// The kernel: its strategy, and the nodes that it computes.
+  /// The kernel that computes the node: its strategy, and all nodes that it
+  /// computes.
   std::string strategy;
   std::vector<std::string> nodesOfKernel;
-  /// Options with which the node is right, and the conclusion.
+  /// Options with which the node becomes right, options with which it stays
+  /// wrong, and the conclusion.
   std::vector<std::string> rightWith, wrongWith;
   std::string cause;
 };

@@ -57,7 +57,8 @@ std::unique_ptr<Peer> Peer::start(const CompileOptions &compile,
                  {script, "--time", compile.model, folder->path().str(),
                   std::to_string(threads)});
   std::unique_ptr<Peer> peer(new Peer(std::move(*folder)));
-  // Opened for both directions, a FIFO needs no partner to be opened.
+  // Opens the FIFOs for reading and writing, since open() would otherwise wait
+  // for the other process.
   peer->ask = ::open(ask.c_str(), O_RDWR | O_CLOEXEC);
   peer->answer = ::open(answer.c_str(), O_RDWR | O_CLOEXEC);
   SmallVector<StringRef> words(command.begin(), command.end());
@@ -82,8 +83,8 @@ Peer::~Peer() {
   if (answer >= 0)
     ::close(answer);
   std::string error;
-  // The process ends since nothing can write to its FIFO any more; else it is
-  // killed.
+  // The other process ends when it reads the end of its FIFO, which has no
+  // writer any more; after 5 seconds it is killed.
   if (process.Pid)
     llvm::sys::Wait(process, /*SecondsToWait=*/5, &error);
 }
@@ -115,7 +116,7 @@ std::optional<std::string> Peer::readLine() {
                           /*Polling=*/true);
       if (ended.Pid) {
         process = {};
-        // What it has written before it ended.
+        // Continues if the process has written something before it ended.
         if (::poll(&wanted, 1, 0) <= 0)
           return std::nullopt;
       }

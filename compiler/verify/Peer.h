@@ -1,7 +1,8 @@
 // Times ONNX Runtime.
 //
-// Runs python/ingot/_reference.py in another process, which runs the model for
-// as long as it is asked to, and answers with the time of each run.
+// Starts python/ingot/_reference.py in another process. On each request the
+// process runs the model for the given time, and answers with the time of each
+// run.
 
 #ifndef INGOT_COMPILER_VERIFY_PEER_H
 #define INGOT_COMPILER_VERIFY_PEER_H

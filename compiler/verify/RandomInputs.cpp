@@ -18,10 +18,11 @@ namespace ingot::verify {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// A dimension that the model leaves open.
+/// A dimension without a size in the model.
 struct OpenDimension {
   std::string key;
-  /// The axis of the input at which the dimension occurs first, and the rank.
+  /// The axis of the input at which the dimension first occurs, and the rank of
+  /// that input.
   int64_t axis, rank;
 };
 } // namespace
@@ -69,7 +70,7 @@ std::vector<Sizes> sizesToRun(const onnx::ModelProto &model,
                               const InputData &given, MLIRContext &context) {
   std::vector<OpenDimension> open;
   llvm::StringSet<> seen;
-  // The sizes that given data or --dim fix.
+  // The sizes that are known from given data.
   Sizes fixed;
   bool hasRange = false;
   for (auto [input, data] : llvm::zip(fedInputs(model, &context), given)) {
@@ -86,7 +87,8 @@ std::vector<Sizes> sizesToRun(const onnx::ModelProto &model,
         open.push_back({key, int64_t(axis), type->shape().dim_size()});
     }
   }
-  // Up to three sets: a small, a larger, and for ranges one in between.
+  // Up to three sets of sizes: small ones, larger ones, and for ranges ones in
+  // between.
   std::vector<Sizes> sets(3, fixed);
   bool isOpen = false;
   for (const OpenDimension &dim : open) {
@@ -123,7 +125,8 @@ std::vector<Sizes> sizesToRun(const onnx::ModelProto &model,
       sets[i][dim.key] = sizes[i];
     sets[2][dim.key] = sizes[0];
   }
-  // With ranges the model is compiled once, so that other sizes are fixed.
+  // If --dim gives ranges, the model is compiled once for all sets, so all
+  // other sizes must be equal in them.
   if (hasRange)
     for (const OpenDimension &dim : open)
       if (!fixed.count(dim.key) && !import.dims.count(dim.key) &&
@@ -145,17 +148,17 @@ std::vector<Sizes> sizesToRun(const onnx::ModelProto &model,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// What the graph does with an input.
+/// How the graph uses an input, as far as it limits the input's numbers.
 struct Use {
-  /// Indices are below this number.
+  /// The input contains indices below this number.
   std::optional<int64_t> rows;
-  /// The numbers that the step of a QuantizeLinear represents.
+  /// The input is quantized: the numbers that the quantized type can represent.
   std::optional<NumberRange> quantized;
   /// The node whose shape the input determines; empty: none.
   std::string shapeOf;
 };
 
-/// Follows inputs through the graph.
+/// Follows the uses of inputs through the graph.
 class Uses {
 public:
   Uses(const onnx::ModelProto &model, ModelFile &file, MLIRContext &context)
@@ -187,8 +190,9 @@ public:
   }
 
 private:
-  /// Notes what `node` does with its operand; returns whether its results have
-  /// the same numbers.
+  /// Records in `use` how `node` uses its operand. Returns true if the results
+  /// of the node contain the same numbers as the operand, so that their uses
+  /// count too.
   bool follow(const onnx::NodeProto &node, int operand, Use &use) {
     StringRef type = node.op_type();
     int64_t axis = 0;
@@ -253,7 +257,8 @@ private:
     return axis >= 0 && axis < int64_t(shape.size()) ? shape[axis] : 0;
   }
 
-  /// Returns the first element of a constant; nothing if it is not one.
+  /// Returns the first element of a constant; nothing if the tensor is not a
+  /// constant.
   std::optional<double> elementOf(StringRef tensor) {
     auto it = constants.find(tensor);
     std::string error;
@@ -290,7 +295,7 @@ private:
 class Random {
 public:
   explicit Random(uint64_t seed) : state(seed * 0x9e3779b97f4a7c15 + 1) {}
-  /// Returns a number from 0 up to, without, 1.
+  /// Returns a number from 0 (included) to 1 (excluded).
   double next() {
     state = state * 6364136223846793005 + 1442695040888963407;
     return double(state >> 40) / double(1 << 24);
@@ -316,7 +321,8 @@ static void store(Tensor &tensor, int64_t i, double number) {
   std::memcpy(tensor.bytes.data() + i * size, &bits, size);
 }
 
-/// Fills a tensor with what fits the input; adds a note for the user about it.
+/// Fills a tensor with numbers that are valid for the input; adds a note for
+/// the user about them.
 static void fill(Tensor &tensor, const GraphInput &input, const Use &use,
                  const NumberRange *wanted, Random &random,
                  std::vector<std::string> &notes) {
@@ -372,7 +378,7 @@ static void fill(Tensor &tensor, const GraphInput &input, const Use &use,
   if (use.quantized)
     return between(use.quantized->least, use.quantized->most);
   if (isa<FloatType>(element))
-    // Images are rows of positive numbers; other data have both signs.
+    // Images (rank 4) have positive numbers; other data have both signs.
     return tensor.type.getRank() == 4 ? between(0, 1) : between(-1, 1);
   unsigned bits = element.getIntOrFloatBitWidth();
   if (bits == 8)

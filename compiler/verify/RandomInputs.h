@@ -1,8 +1,8 @@
 // Random inputs that fit a model.
 //
-// Finds out from the graph which numbers an input may have: indices within the
-// rows that they select, masks, positions, images, the range of the step by
-// which an input is quantized.
+// Derives from the graph which numbers an input may have: indices within the
+// bounds of the indexed axis, masks, positions, images, or numbers in the range
+// to which an input is quantized.
 
 #ifndef INGOT_COMPILER_VERIFY_RANDOMINPUTS_H
 #define INGOT_COMPILER_VERIFY_RANDOMINPUTS_H
@@ -18,18 +18,19 @@ struct NumberRange {
 
 struct InputChoices {
   uint64_t seed = 1;
-  /// --range, by the name of the input.
+  /// The ranges given by --range, by the name of the input.
   std::map<std::string, NumberRange> ranges;
-  /// --input: files of inputs that are not random.
+  /// The files given by --input, for inputs that are not random.
   std::vector<std::pair<std::string, std::string>> files;
 };
 
-/// The sizes of one run: a value for each dimension that the model leaves open,
-/// by its key in ImportOptions::dims.
+/// The sizes of one run: a value for each dimension without a size in the
+/// model, by its key in ImportOptions::dims.
 using Sizes = std::map<std::string, int64_t>;
 
-/// Returns sizes with which to run the model: one or more sets. Sizes of --dim
-/// are kept; of a range the least, the largest and one in between.
+/// Returns one or more sets of sizes with which to run the model. Sizes that
+/// --dim fixes are kept; for a range of --dim, the sets contain its least size,
+/// a larger one and one in between.
 std::vector<Sizes> sizesToRun(const onnx::ModelProto &model,
                               const ImportOptions &import,
                               const InputData &given,

@@ -46,8 +46,8 @@ static std::string textOf(StringRef path) {
   return buffer ? (*buffer)->getBuffer().trim().str() : "";
 }
 
-/// Reads NAME_0.pb and so on; `kinds` are the kinds of values, tensors for
-/// those after its end.
+/// Reads the values NAME_0.pb, NAME_1.pb, and so on. `kinds` tells which of
+/// them are sequences; values after its end are tensors.
 static std::vector<std::optional<ModelValue>>
 readAll(const TemporaryFolder &folder, StringRef name, size_t count,
         ArrayRef<ModelValue> kinds, MLIRContext &context) {

@@ -14,13 +14,15 @@ namespace ingot::verify {
 /// The text of the Python program.
 extern const llvm::StringRef kReferenceScript;
 
-/// Who computes expected values.
+/// The program that computes expected values; Any: the first one that is
+/// installed.
 enum class Engine { Any, OnnxRuntime, Onnx, Definition };
 
 struct Expected {
   /// For example "onnxruntime 1.31.1" or "Ingot's definitions".
   std::string engine;
-  /// Why a preferred engine was not used; empty if the first one was.
+  /// The reason why a preferred engine was not used; empty if the first one was
+  /// used.
   std::string passedOver;
   /// The values of the outputs, then of the other tensors; nothing for a value
   /// that is not a tensor or sequence.
@@ -32,7 +34,7 @@ struct Expected {
 
 struct ReferenceOptions {
   Engine engine = Engine::Any;
-  /// The command of the Python; empty: python3 or python.
+  /// The command that starts Python; empty: python3 or python.
   std::string python;
   /// The relative change of float inputs for Expected::moved; 0: none.
   double move = 0;

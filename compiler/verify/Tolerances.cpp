@@ -7,8 +7,8 @@
 
 namespace ingot::verify {
 
-/// The roundings of an operator that sums a number of elements that is not
-/// known here.
+/// The number of roundings that is assumed for an operator that sums an unknown
+/// number of elements.
 static constexpr double sumOfUnknown = 64;
 
 void Roundings::join(const Roundings &other) {
@@ -55,7 +55,7 @@ void Tolerances::read(const onnx::NodeProto &node) {
   Roundings path;
   for (const std::string &input : node.input())
     path.join(at(input));
-  // A body reads values of the graph by their names.
+  // The body of a control flow node also reads values of the graph.
   for (const onnx::AttributeProto &attribute : node.attribute()) {
     for (const onnx::NodeProto &inner : attribute.g().node())
       for (const std::string &input : inner.input())
@@ -98,7 +98,7 @@ void Tolerances::read(const onnx::NodeProto &node) {
     sums = weights.empty() ? unknownContraction
                            : double(*llvm::max_element(weights));
   } else if (llvm::is_contained({"LSTM", "GRU", "RNN", "Loop", "Scan"}, type)) {
-    // Each step adds to the error of the step before.
+    // In a recurrence, each step adds to the error of the previous step.
     contractions = 64;
     sums = 64 * unknownContraction;
   } else if (type.contains("Norm") || type.starts_with("Reduce") ||

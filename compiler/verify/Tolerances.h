@@ -1,10 +1,10 @@
-// How large rounding errors may be, derived from a model.
+// Derives from a model how large rounding errors may be.
 //
 // The error of a tensor is measured in units of its range. Let u be the unit
 // roundoff of float32 (2^-24), and R the largest number of roundings on a path
-// to the tensor: a contraction of K products counts K, an operator that sums
-// unknown numbers of elements counts 64, any other operator 1. Rounding errors
-// are independent, so that they add up like a random walk:
+// to the tensor: a contraction over K products counts K, an operator that sums
+// an unknown number of elements counts 64, and any other operator 1. Rounding
+// errors are assumed to be independent, so they add up like a random walk:
 //
 //   16 u sqrt(R)                     float32 and wider
 //   + 4 v sqrt(N)                    if tensors are float16 or bfloat16, with
@@ -26,14 +26,17 @@
 
 namespace ingot::verify {
 
-/// The roundings on the path with the most of them, each kind by itself.
+/// The roundings on the path with the most of them; each kind of rounding is
+/// maximized separately.
 struct Roundings {
   double sums = 0, operators = 0, contractions = 0;
-  /// The quantizing operators, and the least number of bits of them.
+  /// The largest number of quantizing operators on a path, and the smallest
+  /// number of bits to which one of them quantizes.
   double quantizing = 0;
   int bits = 8;
 
-  /// Adds the roundings of another path, each kind by itself.
+  /// Takes the maximum with the roundings of another path, for each kind
+  /// separately.
   void join(const Roundings &other);
 };
 
@@ -44,7 +47,7 @@ public:
 
   /// Returns the tolerance of a tensor in units of its range.
   double of(llvm::StringRef tensor) const;
-  /// Whether a quantizing operator is before the tensor.
+  /// Whether the tensor depends on the result of a quantizing operator.
   bool isQuantized(llvm::StringRef tensor) const;
 
 private:
@@ -54,7 +57,8 @@ private:
   llvm::StringMap<Roundings> before;
   /// The shapes of constants.
   llvm::StringMap<llvm::SmallVector<int64_t>> shapes;
-  /// The unit roundoff of narrow float tensors, and of --fast; 0: none.
+  /// The unit roundoff of the narrowest float type of the model's tensors, and
+  /// of --fast; 0: none.
   double narrow = 0, fast = 0;
 };
 

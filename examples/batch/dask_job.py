@@ -30,10 +30,10 @@ def main():
     warnings.simplefilter("ignore")
     # The workers import the modules of this folder.
     os.environ["PYTHONPATH"] = os.pathsep.join([str(jobs.HERE), *filter(None, [os.environ.get("PYTHONPATH")])])
-    # A killed worker is started again by its nanny.
+    # A worker that is killed is restarted by Dask's process "nanny".
     with LocalCluster(n_workers=job.workers, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50) as cluster:
         with Client(cluster):
-            # The processes compile the network.
+            # Runs a small job first: the processes start and compile the network before the clock runs.
             all_of(dataclasses.replace(job, rows=1000 * job.workers, kill=""))
             with jobs.Clock() as clock:
                 ids, scores = all_of(job)

@@ -1,7 +1,7 @@
-"""The job that each engine does: a network scores rows, which are made from their numbers.
+"""The job that each engine does: a network scores rows, whose features are computed from the row numbers.
 
-A worker compiles the network once: it pickles as its model and options, and is taken from the cache of the machine. With
-`--kill` a worker is killed by SIGKILL in the middle of the job; the engine starts another one, and does its rows again.
+A worker compiles the network once: a pickled network consists of its model and options, and is taken from the machine's
+cache. With `--kill` a worker is killed by SIGKILL in the middle of the job; the engine restarts it and repeats its rows.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 
 @dataclasses.dataclass(frozen=True)
 class Job:
-    """What a worker needs to know."""
+    """The description of the job that each worker gets."""
 
     rows: int
     workers: int
@@ -57,7 +57,7 @@ def features_of(ids: np.ndarray) -> np.ndarray:
 
 @functools.lru_cache(maxsize=1)
 def _network(job: Job):
-    """Returns the function from rows to scores; made once in each process."""
+    """Returns the function that computes scores from features; it is created once in each process."""
     if job.program == "onnxruntime":
         import onnxruntime
 
@@ -71,7 +71,7 @@ def _network(job: Job):
 
 
 def _maybe_die(job: Job, ids: np.ndarray) -> None:
-    """Kills this process at the row in the middle, the first time that it comes."""
+    """Kills this process when it gets the middle row for the first time."""
     if not job.kill or not np.any(ids == job.rows // 2):
         return
     try:
@@ -90,7 +90,7 @@ def score(job: Job, ids: np.ndarray) -> np.ndarray:
 
 
 def finish(job: Job, engine: str, ids: np.ndarray, scores: np.ndarray, seconds: float) -> None:
-    """Checks that each row came once, with the score that this process computes, and prints the figures."""
+    """Checks that each row occurs once and that a sample of scores equals those of this process; prints the figures."""
     order = np.argsort(ids, kind="stable")
     assert len(ids) == job.rows, f"{job.rows - len(ids)} rows are lost"
     assert np.array_equal(ids[order], np.arange(job.rows)), "a row is there twice"
@@ -104,7 +104,7 @@ def finish(job: Job, engine: str, ids: np.ndarray, scores: np.ndarray, seconds: 
 
 
 class Clock:
-    """Seconds of a block."""
+    """A context manager that measures the seconds of its block."""
 
     def __enter__(self) -> Clock:
         self.begin = time.perf_counter()

@@ -27,7 +27,7 @@ def main():
         parts = list(results.iter_batches(batch_size=None, batch_format="numpy"))
         return tuple(np.concatenate([part[name] for part in parts]) for name in ("id", "score"))
 
-    # The processes start and compile the network.
+    # Runs a small job first: the processes start and compile the network before the clock runs.
     all_of(jobs.dataclasses.replace(job, rows=1000 * job.workers, kill=""))
     with jobs.Clock() as clock:
         ids, scores = all_of(job)

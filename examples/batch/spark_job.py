@@ -35,7 +35,7 @@ def main():
         result = rows.mapInPandas(work, "id long, score float").toPandas()
         return result["id"].to_numpy(), result["score"].to_numpy()
 
-    # The processes start and compile the network.
+    # Runs a small job first: the processes start and compile the network before the clock runs.
     all_of(dataclasses.replace(job, rows=1000 * job.workers, kill=""))
     with jobs.Clock() as clock:
         ids, scores = all_of(job)

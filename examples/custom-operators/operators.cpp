@@ -2,7 +2,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// On a GPU these are device functions.
+// When compiled for a GPU, these are device functions.
 #ifdef __CUDACC__
 #define FUNCTION extern "C" __device__
 #else
@@ -43,7 +43,7 @@ static inline
                  float column) {
   if (row <= -1 || row >= h || column <= -1 || column >= w)
     return 0;
-  // Rounded down: both are above -1.
+  // Rounds down: the conversion truncates, and both numbers are above -1.
   int64_t top = int64_t(row + 1) - 1, left = int64_t(column + 1) - 1;
   float down = row - top, right = column - left, sum = 0;
   for (int64_t i = 0; i < 2; ++i)
@@ -103,7 +103,7 @@ static inline
          ((a[2] - a[0]) * (a[3] - a[1]) + (b[2] - b[0]) * (b[3] - b[1]) - both);
 }
 
-// Keeps the best boxes of each image: pads with zeros and the label -1.
+// Keeps the best boxes of each image. Unused outputs are zeros with the label -1.
 FUNCTION void mmdeploy_batched_nms(const float *boxes, const float *scores,
                                    float *dets, int32_t *labels,
                                    int8_t *scratch, int64_t n, int64_t b,
@@ -140,7 +140,8 @@ FUNCTION void example_above_threshold(const float *x, int64_t *indices,
       indices[(*found)++] = i;
 }
 
-// kind "box": all of the neighbours; "any": any of them.
+// With the attribute kind "box", averages a window of three elements (or tests if all are
+// set); with "any", tests if the weighted sum is positive.
 FUNCTION void example_window_uint8(const uint8_t *x, uint8_t *y, int64_t n,
                                    int64_t c, const float *weights,
                                    const char *kind) {

@@ -71,7 +71,7 @@ class Graph:
         return self.rng.normal(0, columns ** -0.5, (rows, columns)).astype(np.float32)
 
     def product(self, value, name, rows, columns):
-        """A product with 4-bit weights in blocks of 32, each with a scale."""
+        """Adds a matrix multiplication with 4-bit weights, in blocks of 32 elements with one scale each."""
         blocks = self.weights(rows, columns).reshape(rows, columns // BLOCK, BLOCK)
         scales = np.abs(blocks).max(axis=2, keepdims=True) / 7
         codes = np.clip(np.round(blocks / scales) + 8, 0, 15).astype(np.uint8)

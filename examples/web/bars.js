@@ -1,4 +1,4 @@
-// A list of names with bars.
+// Shows a list of names, each with a bar for its share.
 
 /** Fills `list` with rows [name, share], and marks the largest. */
 export function show(list, rows) {

@@ -25,7 +25,7 @@ def names() -> list[str]:
 
 
 def png(pixels: np.ndarray) -> bytes:
-    """Pixels of rows, columns and three channels as a file."""
+    """Returns an array [rows, columns, 3] of pixels as the bytes of a PNG file."""
 
     def chunk(kind: bytes, data: bytes) -> bytes:
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))

@@ -21,7 +21,7 @@ Commands of the Python package:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs a command of this package, or becomes the program."""
+    """Runs a command of this package, or replaces this process by the `ingot` program."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     first = given[0] if given else ""
     try:

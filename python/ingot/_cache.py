@@ -1,8 +1,8 @@
-"""The cache of compiled networks: a folder for each, named by the hash of all that it is made from.
+"""The cache of compiled networks: a folder for each network, named by the hash of everything that it is built from.
 
-An entry is built in a folder beside it and renamed when it is complete, so that nothing half written is ever in its
-place. Processes that want the same entry at once wait for one of them to build it (a lock on a file). Each entry lists
-the hashes of its files; one whose files differ is thrown away and built again.
+An entry is built in a temporary folder and renamed when it is complete, so that its final folder is never incomplete.
+If several processes want the same entry, one builds it and the others wait (a file lock). Each entry lists the hashes of
+its files; an entry whose files differ is removed and built again.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _LIST = "entry.json"
 
 
 def folder() -> Path:
-    """Returns the folder of the cache: ``INGOT_CACHE``, or ``ingot`` in the user's folder of caches."""
+    """Returns the folder of the cache: ``INGOT_CACHE``, or ``ingot`` in the user's cache folder."""
     named = os.environ.get("INGOT_CACHE")
     if named:
         return Path(named)
@@ -32,7 +32,7 @@ def folder() -> Path:
 
 
 def key_of(*parts: str | bytes) -> str:
-    """Returns a hash of the parts and of where each begins."""
+    """Returns a hash of the parts and of their boundaries."""
     hash_ = hashlib.sha256()
     for part in parts:
         data = part.encode("utf-8", "surrogateescape") if isinstance(part, str) else part
@@ -70,7 +70,7 @@ def _locked(file: IO[str]) -> Iterator[None]:
             fcntl.flock(file, fcntl.LOCK_UN)
 
 
-# Of this process: entries that could not be kept, because the folder cannot be written.
+# Entries for this process only, since the cache folder cannot be written.
 _temporary: dict[str, tempfile.TemporaryDirectory[str]] = {}
 _warned: set[Path] = set()
 
@@ -92,7 +92,7 @@ def _without_cache(key: str, build: Callable[[Path], None], cache: Path, error: 
 
 
 def entry(key: str, build: Callable[[Path], None]) -> Path:
-    """Returns the folder of the entry `key`; where there is none, `build` fills an empty folder first."""
+    """Returns the folder of the entry `key`; if there is none, `build` fills a new folder first."""
     cache = folder()
     place = cache / key[:2] / key[2:]
     if _is_whole(place):
@@ -105,7 +105,7 @@ def entry(key: str, build: Callable[[Path], None]) -> Path:
     with _locked(lock):
         if _is_whole(place):
             return place
-        # A process that was killed while it built this entry left its folder. Whoever has the lock is the only one to build.
+        # Removes what a killed process left while it built this entry. The lock excludes any other builder.
         for left in place.parent.glob(f".new-{place.name}-*"):
             shutil.rmtree(left, ignore_errors=True)
         try:
@@ -116,7 +116,8 @@ def entry(key: str, build: Callable[[Path], None]) -> Path:
             _fill(scratch, build)
             scratch.chmod(0o755)
             if place.exists():
-                # A process may have loaded a file of it: it goes away with its last user.
+                # Moves the damaged entry aside and removes it. A file of it that a process has loaded lives until that
+                # process ends.
                 broken = Path(tempfile.mkdtemp(prefix=".old-", dir=place.parent))
                 os.replace(place, broken / "entry")
                 shutil.rmtree(broken, ignore_errors=True)
@@ -127,5 +128,5 @@ def entry(key: str, build: Callable[[Path], None]) -> Path:
 
 
 def clear() -> None:
-    """Removes all entries of the cache. Networks that are loaded stay usable."""
+    """Removes all entries of the cache. Loaded networks stay usable."""
     shutil.rmtree(folder(), ignore_errors=True)

@@ -58,7 +58,7 @@ def _values_text(name: str, value: Any) -> str:
 
 @dataclass(frozen=True)
 class Options:
-    """The arguments of `compile`, as text: what makes a network beside its model."""
+    """The arguments of `compile` as text: everything besides the model that determines a network."""
 
     target: str = "native"
     """Names of instruction sets, separated by commas."""
@@ -124,7 +124,7 @@ class Options:
         return result
 
     def arguments(self) -> list[str]:
-        """Returns the options of the program."""
+        """Returns the command-line options of the program."""
         result = ["--target", self.target]
         for option, pairs in (("--dim", self.dims), ("--bind", self.bind), ("--state", self.state)):
             for name, value in pairs:
@@ -143,7 +143,7 @@ class Options:
 
 @functools.lru_cache(maxsize=1)
 def _processor() -> str:
-    """What `native` depends on."""
+    """Returns the facts about this processor on which the target `native` depends."""
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
     except OSError:
@@ -174,7 +174,7 @@ class Entry:
         return self.model.signature
 
     def names(self, given: Iterable[str], states: Collection[str]) -> list[str]:
-        """Names of the model without those of the state; a * in a name stands for any text."""
+        """Returns the names of the model's values, without those of the state; `*` in a state's name stands for any text."""
         patterns = [re.compile(".*".join(map(re.escape, state.split("*")))) for state in states]
         return [name for name in given if not any(p.fullmatch(name) for p in patterns)]
 
@@ -188,7 +188,7 @@ class Entry:
 
 
 def _compiler(target: str) -> list[str]:
-    """The compiler for a target; `native` is any that this machine runs."""
+    """Returns the command of the compiler for a target; for `native`, that of a target that this machine runs."""
     name = target.split(",")[0]
     known = {t["name"]: t for t in _program.targets()}
     chosen = known.get(name)
@@ -212,7 +212,7 @@ def _build(model: Model, options: Options, compiler: list[str], place: Path) -> 
 
 def _load(model: Model, options: Options) -> Net:
     targets = options.target.split(",")
-    # Several targets choose when they run, and say so if there is none.
+    # Code for several targets selects one when it runs, and reports an error if this machine supports none of them.
     if len(targets) == 1 and targets[0] in _program.foreign_targets():
         raise UsageError(
             f"this machine does not run code for {targets[0]}; `ingot.inspect` and `ingot MODEL -o FILE` compile for other machines"
@@ -227,7 +227,7 @@ def _load(model: Model, options: Options) -> Net:
 
 
 def rebuild(model: Model, options: Options) -> Net:
-    """Makes a network that was pickled: from the cache, or compiled for this machine."""
+    """Recreates a network from a pickle: taken from the cache, or compiled for this machine."""
     return _load(model, options)
 
 

@@ -1,4 +1,4 @@
-"""Element types: the names of the generated header, as NumPy has them."""
+"""Element types: the names in the generated header and the corresponding NumPy types."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-# How an element is stored, and how the package ml_dtypes calls it where NumPy has no such type.
+# For each element type: the NumPy type that stores it, and the name of its type in the package ml_dtypes if NumPy has
+# none.
 _STORED: dict[str, tuple[str, str | None]] = {
     "float32": ("float32", None),
     "float64": ("float64", None),
@@ -43,13 +44,13 @@ _NARROW = {"int4", "uint4", "int2", "uint2"}
 
 @functools.lru_cache(maxsize=None)
 def stored_type(name: str) -> np.dtype[Any]:
-    """Returns the type of the array that holds the elements, or their bits."""
+    """Returns the type of the array that holds the elements or, if NumPy has no such type, their bits."""
     return np.dtype("uint8" if name not in _STORED else _STORED[name][0])
 
 
 @functools.lru_cache(maxsize=None)
 def array_type(name: str) -> np.dtype[Any]:
-    """Returns the type of arrays of these elements: that of ml_dtypes where NumPy has none, else their bits."""
+    """Returns the type of arrays of these elements; if NumPy has none, that of ml_dtypes or, without the package, of the bits."""
     if name == "string":
         return np.dtype(object)
     special = _STORED[name][1] if name in _STORED else None
@@ -65,23 +66,23 @@ def array_type(name: str) -> np.dtype[Any]:
 
 
 def is_small_type(dtype: np.dtype[Any]) -> bool:
-    """Whether `dtype` is one of ml_dtypes that networks use."""
+    """Whether `dtype` is one of the ml_dtypes types that networks use."""
     return any(special == dtype.name for _, special in _STORED.values())
 
 
 def to_stored(array: np.ndarray[Any, Any], name: str) -> np.ndarray[Any, Any]:
-    """Returns the elements, or their bits, of an array that is of `array_type(name)`."""
+    """Converts an array of the type `array_type(name)` to the stored type: the elements, or their bits."""
     stored = stored_type(name)
     if array.dtype == stored:
         return array
     if name in _NARROW:
         return array.astype(stored)
-    # Arrays without axes have no view of another type.
+    # ascontiguousarray gives an array without axes one axis, since NumPy cannot view such an array as another type.
     return np.ascontiguousarray(array).view(stored).reshape(array.shape)
 
 
 def from_stored(array: np.ndarray[Any, Any], name: str) -> np.ndarray[Any, Any]:
-    """Returns an array of `array_type(name)` for elements or their bits."""
+    """Converts an array of the stored type (elements, or their bits) to `array_type(name)`."""
     wanted = array_type(name)
     if array.dtype == wanted:
         return array

@@ -18,12 +18,12 @@ from ._models import to_model
 def dynamo_backend(module: Any, example_inputs: Sequence[Any], **options: Any) -> Callable[..., Any]:
     """Compiles a graph that TorchDynamo has captured; returns the function that runs it.
 
-    A graph that cannot be exported or compiled, or that gradients are wanted of, runs in PyTorch as it was, with a warning.
+    A graph that cannot be exported or compiled runs in PyTorch, with a warning. So does a call that needs gradients.
     """
     torch = importlib.import_module("torch")
     plain: Callable[..., Any] = module.forward
     if not all(isinstance(x, torch.Tensor) and x.device.type == "cpu" for x in example_inputs):
-        # Sizes that are symbols, or tensors on a GPU.
+        # Symbolic sizes and tensors on a GPU are not supported.
         return plain
     try:
         exported = torch.fx.GraphModule(module, module.graph)

@@ -52,7 +52,7 @@ class Diagnostic:
 
     @staticmethod
     def of(data: dict[str, Any]) -> Diagnostic:
-        """Returns the diagnostic that `ingot --json` printed as `data`; `ingot inspect` prints neither class nor number."""
+        """Returns the diagnostic that `ingot --json` printed as `data`; `ingot inspect` prints no class and no number."""
         node = data.get("node")
         return Diagnostic(
             id=data["id"],
@@ -82,7 +82,7 @@ class Diagnostic:
 
 
 def _python_hint(hint: str) -> str:
-    """A hint for the command line, with its options as arguments of `compile`."""
+    """Rewrites a hint for the command line: options become arguments of `compile`."""
 
     def dimension(match: re.Match[str]) -> str:
         name, size = match.group(1).strip("'"), match.group(2).strip("'")
@@ -94,9 +94,9 @@ def _python_hint(hint: str) -> str:
 
 @dataclass(eq=False)
 class IngotError(Exception):
-    """What all exceptions of this package derive from.
+    """The base class of all exceptions of this package.
 
-    `diagnostics` has what the compiler reported; it is empty for faults that Python finds.
+    `diagnostics` are those of the compiler; it is empty for errors that Python detects.
     """
 
     message: str
@@ -154,12 +154,12 @@ class RunError(IngotError, RuntimeError):
 
 
 _BY_EXIT_CODE: dict[int, type[CompileError]] = {1: InvalidModelError, 2: UsageError, 3: UnsupportedError}
-# Of exit code 1: the environment is at fault, not the model.
+# Ids with exit code 1 for which the environment is at fault, not the model.
 _OF_TOOLS = {"missing-program", "machine-fault", "compiler-failed", "cannot-write"}
 
 
 def error_of(code: int, diagnostics: tuple[Diagnostic, ...], text: str) -> IngotError:
-    """Returns the exception for an exit code of the program; `text` is what it printed."""
+    """Returns the exception for an exit code of the program; `text` is its output."""
     faults = tuple(d for d in diagnostics if d.kind != "warning")
     message = "\n".join(map(str, faults)) or text.strip() or f"ingot ended with exit code {code}"
     if code == 1 and faults and all(d.id in _OF_TOOLS for d in faults):

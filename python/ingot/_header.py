@@ -1,7 +1,7 @@
-"""Reads the header of a compiled network: what its io struct consists of.
+"""Reads the header of a compiled network: the sizes and tensors of its io struct.
 
-The header is the contract between a network and its caller (docs/generated-code.md), and this module is such a
-caller: sizes and tensors in the order of the struct, with element type and shape in the comment of each field.
+The header is the contract between a network and its caller (docs/generated-code.md). This module reads the fields of the
+struct in order, with the element type and the shape that are stated in the comment of each field.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from ._errors import InternalError
 
 @dataclass(frozen=True)
 class Size:
-    """A size that differs between runs."""
+    """A size of the io struct that may differ between runs."""
 
     name: str
     made: bool
@@ -26,7 +26,7 @@ class Size:
 
 @dataclass(frozen=True)
 class Field:
-    """A pointer to a tensor."""
+    """A field of the io struct that points to a tensor."""
 
     name: str
     is_output: bool
@@ -63,7 +63,7 @@ _TENSOR = re.compile(r"  (?:const )?[\w ]+?(?:\*const )?\*+(\w+); +/\* (in|out):
 
 
 def _split(text: str) -> tuple[list[str], str]:
-    """Splits ``a,b * 2], "x"`` at the commas of the first level: dimensions, and what follows the bracket."""
+    """Splits ``a,b * 2], "x"`` into the dimensions (at commas outside of parentheses) and the text after the bracket."""
     dims, depth, begin = [], 0, 0
     for at, char in enumerate(text):
         depth += (char == "(") - (char == ")")
@@ -76,7 +76,7 @@ def _split(text: str) -> tuple[list[str], str]:
 
 
 def read_header(text: str, name: str) -> Header:
-    """Returns what the header of the network `name` says."""
+    """Parses the header of the network `name`."""
     header = Header()
     macro = name.upper() + "_"
     numbers = {
@@ -112,7 +112,7 @@ _TOKEN = re.compile(r"\s*(\d+|\w+|[<>=]=|[-+*/%()?:<>])")
 
 
 class _Parser:
-    """C to Python: sums, products, quotients of what is not negative, and choices by a comparison."""
+    """Translates C expressions of sizes to Python: sums, products, quotients of nonnegative numbers, and `a < b ? x : y`."""
 
     def __init__(self, text: str, names: frozenset[str]) -> None:
         self.tokens = _TOKEN.findall(text)
@@ -171,7 +171,7 @@ class _Parser:
 
 
 class _JavaScript(_Parser):
-    """The same to JavaScript, with the sizes as properties of `s`."""
+    """Translates C expressions of sizes to JavaScript; sizes are properties of the object `s`."""
 
     def chosen(self, condition: str, yes: str, no: str) -> str:
         return f"({condition} ? {yes} : {no})"
@@ -185,7 +185,7 @@ class _JavaScript(_Parser):
 
 
 def size_javascript(dims: tuple[str, ...], names: list[str]) -> str:
-    """Returns a function of JavaScript from an object with sizes to the values of `dims`."""
+    """Returns a JavaScript function from an object with sizes to the values of `dims`."""
     parts = []
     for dim in dims:
         parser = _JavaScript(dim, frozenset(names))
@@ -196,8 +196,8 @@ def size_javascript(dims: tuple[str, ...], names: list[str]) -> str:
 
 
 def size_function(dims: tuple[str, ...], names: list[str]) -> Callable[..., tuple[int, ...]]:
-    """Returns the function from sizes, in the order of `names`, to the values of `dims`."""
-    # Sizes may be called like words of Python.
+    """Returns a function from the sizes, in the order of `names`, to the values of `dims`."""
+    # Renames the sizes, since the name of a size may be a Python keyword.
     renamed = {name: f"s{i}" for i, name in enumerate(names)}
     parts = []
     for dim in dims:

@@ -16,7 +16,7 @@ from ._models import to_model
 
 @dataclass(frozen=True)
 class Kernel:
-    """A kernel of a network, in the order of a run."""
+    """A kernel call of a network; a report lists them in the order of a run."""
 
     name: str
     """The function in the generated C++; empty if the model does not compile."""
@@ -48,7 +48,7 @@ def _bytes_text(value: int | None) -> str:
 
 @dataclass(frozen=True)
 class Report:
-    """What `inspect` says of a model; in a notebook it is shown as a table."""
+    """The result of `inspect`; a notebook shows it as a table."""
 
     target: str
     """The instruction set that the figures are for."""
@@ -87,7 +87,7 @@ class Report:
 
     @staticmethod
     def of(data: Mapping[str, Any]) -> Report:
-        """Returns the report for what `ingot inspect --json` printed."""
+        """Returns the report for the output of `ingot inspect --json`."""
         kernels = tuple(
             Kernel(
                 name=group.get("kernel", ""),

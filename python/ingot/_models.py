@@ -1,4 +1,4 @@
-"""What `compile` takes as a model, made one thing: ONNX as bytes, with its files of weights."""
+"""Converts everything that `compile` accepts as a model to ONNX: its bytes, with its files of weights."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ._onnx import Signature, external_files, signature
 
 @dataclass
 class Model:
-    """An ONNX model: a file with the files beside it, or bytes."""
+    """An ONNX model: the path of a file with external data, or bytes."""
 
     stem: str
     data: bytes = field(repr=False)
@@ -32,7 +32,7 @@ class Model:
         return signature(self.data) or Signature((), ())
 
     def hash(self) -> str:
-        """Returns a hash of the contents; of large files beside the model their sizes and times."""
+        """Returns a hash of the contents; of external data in files, only sizes and times are hashed."""
         result = hashlib.sha256(self.data)
         for name in external_files(self.data):
             result.update(name.encode("utf-8", "surrogateescape"))
@@ -43,12 +43,12 @@ class Model:
                     status = os.stat(self.path.parent / name)
                     result.update(f"{status.st_size} {status.st_mtime_ns}".encode())
                 except OSError:
-                    pass  # the compiler says what is missing
+                    pass  # the compiler reports the missing file
         return result.hexdigest()
 
     @contextmanager
     def file(self) -> Iterator[Path]:
-        """The path of a file of the model, for as long as the block runs."""
+        """A context manager that yields the path of the model's file; the path is valid inside the block."""
         if self.path and self.path.exists() and self.path.stat().st_size == len(self.data) and self.path.read_bytes() == self.data:
             yield self.path.absolute()
             return
@@ -65,7 +65,7 @@ class Model:
             yield path
 
     def portable(self) -> Model:
-        """Returns the model with all that it needs inside, for another process or machine."""
+        """Returns the model with all external data in memory, for another process or machine."""
         others = dict(self.others)
         for name in external_files(self.data):
             if name not in others and self.path:
@@ -81,12 +81,12 @@ def _need(module: str, why: str) -> Any:
 
 
 def _is_from(model: Any, module: str, name: str) -> bool:
-    """Whether an object is of a class of a module that may not be installed."""
+    """Whether the object's class, or a base class, is `name` of the module `module`, which need not be installed."""
     return any(kind.__name__ == name and kind.__module__.split(".")[0] == module for kind in type(model).__mro__)
 
 
 def to_model(model: Any, example_inputs: Any = None) -> Model:
-    """Returns the model that `compile` was given."""
+    """Converts the argument `model` of `compile` to a Model."""
     if isinstance(model, Model):
         return model
     if isinstance(model, (str, os.PathLike)):
@@ -101,7 +101,7 @@ def to_model(model: Any, example_inputs: Any = None) -> Model:
     if _is_from(model, "onnx", "ModelProto"):
         try:
             return Model("model", model.SerializeToString())
-        except Exception as error:  # protobuf: a model of more than 2 GB
+        except Exception as error:  # protobuf fails for models of more than 2 GB
             raise InvalidModelError(f"the model cannot be serialized ({error}); save it with external data and pass its path") from error
     if _is_from(model, "torch", "Module"):
         return _of_torch(model, example_inputs)
@@ -133,7 +133,7 @@ def _of_torch(model: Any, example_inputs: Any) -> Model:
                 program = torch.onnx.export(model, arguments, kwargs=named, dynamo=True, verbose=False)
                 program.save(str(path), external_data=False)
             except (ImportError, TypeError):
-                # The older exporter: without the package onnxscript, or before PyTorch 2.5.
+                # Uses the older exporter if the package onnxscript is missing or PyTorch is older than 2.5.
                 torch.onnx.export(model, arguments, buffer, **({"dynamo": False} if named is None else {"kwargs": named}))
                 path.write_bytes(buffer.getvalue())
             return Model(type(model).__name__, path.read_bytes())
@@ -152,13 +152,13 @@ def _of_sklearn(model: Any, example_inputs: Any) -> Model:
         kinds = [("X", types.FloatTensorType([None, features]))]
     options = {}
     if hasattr(model, "predict_proba"):
-        # Probabilities as a matrix, not as a list of dictionaries.
+        # Requests the probabilities as a matrix instead of a list of dictionaries.
         options = {id(model): {"zipmap": False}}
     try:
         if kinds is not None:
             proto = skl2onnx.to_onnx(model, initial_types=kinds, options=options)
         else:
             proto = skl2onnx.to_onnx(model, X=example_inputs, options=options)
-    except Exception as error:  # of many classes, from the converter
+    except Exception as error:  # the converter raises exceptions of many classes
         raise InvalidModelError(f"skl2onnx cannot convert {type(model).__name__}: {error}") from error
     return Model(type(model).__name__, proto.SerializeToString())

@@ -1,4 +1,4 @@
-"""Compiled networks: what they take, and how they are called."""
+"""Compiled networks: their inputs and outputs, and calls."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class TensorInfo:
 
 @dataclass(frozen=True)
 class _Value:
-    """A value of the model, and the fields of the io struct that it consists of."""
+    """An input or output of the model, and the fields of the io struct for it."""
 
     info: TensorInfo
     present: Field | None
@@ -92,7 +92,7 @@ def _group(fields: Sequence[Field], names: Sequence[str]) -> list[_Value]:
         kind = ("optional " if present else "") + ("sequence" if data.part == "elements" else "")
         shape: tuple[int | str, ...] = tuple(int(d) if d.isdigit() else d for d in data.dims)
         if shapes:
-            # The rows only say how many numbers fit.
+            # The axes of `data` only give the capacity; of the shapes of the elements, only the rank is known here.
             shape = ("?",) * int(shapes.dims[1])
         elif data.element is not None:
             shape = data.element
@@ -145,7 +145,8 @@ class Net(Function):
         self._header = header
         self._fields = {f.name: f for f in header.fields}
         self._position = {value.info.name: i for i, value in enumerate(self._inputs)}
-        # A name of the struct serves where that of the model is none of Python.
+        # An input whose ONNX name is not a Python identifier can also be passed by the name of its field in the
+        # struct.
         for i, value in enumerate(self._inputs):
             self._position.setdefault(value.data.name, i)
         self._given = [size for size in header.sizes if not size.made]
@@ -159,7 +160,7 @@ class Net(Function):
         self._describe()
 
     def _describe(self) -> None:
-        """Lets the native part make calls whose inputs are arrays of the right types and sizes."""
+        """Enables native calls (Function.describe) if all inputs and outputs are tensors of simple types and shapes."""
         number = {size.name: i for i, size in enumerate(self._given)}
 
         def dims(f: Field) -> tuple[tuple[bool, int], ...] | None:
@@ -267,7 +268,7 @@ class Net(Function):
     # ----------------------------------------------------------------- calls
 
     def _general(self, *args: Any, out: Any = None, **kwargs: Any) -> Any:
-        """Calls with anything that the class allows; the native part handles the usual case."""
+        """Handles every form of call that the class allows; the native part handles the common one."""
         values = self._bind(args, kwargs)
         arrays: dict[str, Array] = {}
         for value, given in zip(self._inputs, values):
@@ -294,7 +295,7 @@ class Net(Function):
         return [None if given is _MISSING else given for given in values]
 
     def _flatten(self, value: _Value, given: Any, arrays: dict[str, Array]) -> None:
-        """Makes the arrays of a value's fields."""
+        """Stores the arrays for the fields of one input value in `arrays`."""
         info = value.info
         if value.present:
             arrays[value.present.name] = np.array(given is not None)
@@ -336,7 +337,7 @@ class Net(Function):
             arrays[value.shapes.name] = np.array([e.shape for e in elements], np.int64).reshape(len(elements), axes)
 
     def _tensor(self, info: TensorInfo, given: Any) -> Array:
-        """An array of the stored type, contiguous and aligned."""
+        """Converts an input to an array of the stored type, contiguous and aligned."""
         wanted = info.numpy_dtype
         if info.dtype == "string":
             array = np.asarray(given)
@@ -360,7 +361,7 @@ class Net(Function):
 
     @staticmethod
     def _of_numbers(info: TensorInfo, given: Any) -> Array:
-        """An array of what is no array: numbers, lists, scalars of NumPy."""
+        """Converts numbers, lists and NumPy scalars to an array."""
         try:
             array = np.asarray(given)
         except (TypeError, ValueError) as error:
@@ -380,7 +381,7 @@ class Net(Function):
         return made
 
     def _solve(self, arrays: dict[str, Array]) -> list[int]:
-        """The sizes of the call, from the shapes of the inputs; raises where one does not fit."""
+        """Returns the sizes of the call, computed from the shapes of the inputs; raises InputError for a shape that does not fit."""
         known: dict[str, int] = {}
         fields = [self._fields[name] for name in arrays]
         for f in fields:
@@ -411,7 +412,7 @@ class Net(Function):
         return sizes
 
     def _search(self, size: Size, known: dict[str, int], fields: list[Field], arrays: dict[str, Array]) -> int:
-        """A size that only expressions have: the value that fits."""
+        """Returns a size that occurs only inside expressions: the first value with which such an expression fits a shape."""
         for f in fields:
             for axis, dim in enumerate(f.dims):
                 names = set(re.findall(r"[A-Za-z_]\w*", dim))
@@ -438,7 +439,7 @@ class Net(Function):
                 words.append(_strings(arrays[f.name], keep))
             else:
                 words.append(_address(arrays[f.name]))
-        # Of one word at least: a struct of no fields is still read by its address.
+        # Adds a word, so that the array is not empty: even a struct without fields needs an address.
         block = np.array([*words, *self._tail, 0], np.int64)
 
         def results() -> Any:
@@ -457,7 +458,7 @@ class Net(Function):
         return answer
 
     def _buffers(self, arrays: dict[str, Array], largest: list[int], out: Any) -> dict[str, Array]:
-        """An array for each field of an output."""
+        """Returns an array for each output field."""
         if out is None:
             return {
                 f.name: np.zeros(max(math.prod(self._shape[f.name](*largest)), 1), np.uintp if f.dtype == "string" else stored_type(f.dtype))
@@ -490,7 +491,7 @@ class Net(Function):
         if not value.info.kind.endswith("sequence"):
             return data
         if value.shapes:
-            # Elements of smaller rank than others have -1 for the axes that are missing.
+            # The rows have the length of the largest rank; an element of smaller rank has -1 for the missing axes.
             shapes = [[size for size in shape if size >= 0] for shape in self._array(value.shapes, buffers, sizes).tolist()]
         else:
             shapes = [list(value.data.element or ())] * len(data)
@@ -507,7 +508,8 @@ class Net(Function):
         if buffer.shape == shape:
             return from_stored(buffer, f.dtype)
         data = buffer[:count]
-        # Do not keep memory for the largest size where the actual one is small.
+        # Copies the elements if they fill less than half of the buffer, so that the buffer for the largest size is
+        # freed.
         data = data.copy() if 2 * count < buffer.size else data
         return from_stored(data, f.dtype).reshape(shape)
 
@@ -516,12 +518,12 @@ _MISSING: Any = object()
 
 
 def _empty(shape: tuple[int, ...], dtype: str) -> Array:
-    """Zeros, or empty strings."""
+    """Returns an array of zeros, or of empty strings."""
     return np.full(shape, "", object) if dtype == "string" else np.zeros(shape, stored_type(dtype))
 
 
 def _aligned(memory: Array, align: int) -> int:
-    """The first address in `memory` that is a multiple of `align`."""
+    """Returns the first address in `memory` that is a multiple of `align`."""
     return -(-_address(memory) // align) * align
 
 
@@ -529,7 +531,7 @@ def _from_dlpack(info: TensorInfo, given: Any) -> Array:
     try:
         return np.from_dlpack(given)
     except (BufferError, RuntimeError, TypeError, ValueError) as error:
-        # PyTorch: an array that requires a gradient, or one of a type that NumPy has not.
+        # A PyTorch tensor that requires a gradient, or one of a type that NumPy lacks.
         if hasattr(given, "detach"):
             given = given.detach().cpu().contiguous()
             if info.dtype == "bfloat16" and "bfloat16" in str(given.dtype):
@@ -543,7 +545,7 @@ def _from_dlpack(info: TensorInfo, given: Any) -> Array:
 
 
 def _strings(array: Array, keep: list[Any]) -> int:
-    """The address of a table of strings that end with a zero; `keep` holds them."""
+    """Returns the address of a table of zero-terminated strings; `keep` keeps their memory alive."""
     texts = [text if isinstance(text, bytes) else str(text).encode("utf-8", "surrogateescape") for text in array.reshape(-1).tolist()]
     for text in texts:
         if b"\0" in text:

@@ -1,7 +1,7 @@
-"""The few facts of an ONNX file that are needed here, read without the package onnx.
+"""Reads the few facts of an ONNX file that this package needs, without the package onnx.
 
-An ONNX file is a protobuf message: a sequence of (field number, wire type, value). The numbers below are those
-of onnx.proto. Everything that is read from a model in order to compile it, the `ingot` program reads.
+An ONNX file is a protobuf message: a sequence of (field number, wire type, value). The field numbers below are those of
+onnx.proto. The `ingot` program itself reads everything that is needed to compile a model.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ _TENSOR_NAME = 8
 
 @dataclass(frozen=True)
 class Signature:
-    """Names of the inputs and outputs of a model; of inputs those without a default value."""
+    """The names of a model's inputs (without those that have a default value) and outputs."""
 
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
 
 
 def _fields(data: memoryview) -> Iterator[tuple[int, memoryview]]:
-    """Yields the fields that are messages or strings."""
+    """Yields the fields of a message that are messages or strings: field number and bytes."""
     at, end = 0, len(data)
 
     def varint() -> int:
@@ -65,7 +65,7 @@ def _first(data: memoryview, number: int) -> str:
 
 
 def signature(model: bytes) -> Signature | None:
-    """Returns the names in a model; None if it is not one (the compiler says why)."""
+    """Returns the names in a model; None if the bytes are not a model (the compiler reports the reason)."""
     try:
         inputs: list[str] = []
         outputs: list[str] = []
@@ -86,7 +86,7 @@ def signature(model: bytes) -> Signature | None:
 
 
 def external_files(model: bytes) -> list[str]:
-    """Returns the names of files with weights that a model refers to, relative to its folder."""
+    """Returns the names of the files with external data that a model refers to, relative to its folder."""
     names: set[str] = set()
     # A StringStringEntryProto: key = "location", value = the name.
     for match in re.finditer(rb"\n\x08location\x12", model):

@@ -1,4 +1,4 @@
-"""The `ingot` program: where it is, and how it is called."""
+"""Finds the `ingot` program and runs it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PREFIX = Path(__file__).parent / "_prefix"
 def program() -> str:
     """Returns the path of the `ingot` program.
 
-    That is the one in the environment variable ``INGOT``, or that of this package, or the one in the path.
+    It is searched for in the environment variable ``INGOT``, then in this package, then in the path.
     """
     named = os.environ.get("INGOT")
     if named:
@@ -34,7 +34,7 @@ def program() -> str:
     if own.exists():
         return str(own)
     found = shutil.which("ingot")
-    # A console script of this package calls this function: it would call itself.
+    # Skips console scripts: the script of this package would call this function again.
     if found and Path(found).read_bytes()[:2] != b"#!":
         return found
     raise ToolchainError(
@@ -52,7 +52,7 @@ def _version_of(path: str, size: int, time: int) -> str:
 
 
 def identity() -> str:
-    """Returns a text that differs between builds of the program."""
+    """Returns a string that differs between builds of the program."""
     path = program()
     status = os.stat(path)
     try:
@@ -63,7 +63,7 @@ def identity() -> str:
 
 @dataclass(frozen=True)
 class Output:
-    """What the program printed."""
+    """The output of the program: its JSON, diagnostics and standard error."""
 
     result: Any
     diagnostics: tuple[Diagnostic, ...]
@@ -71,7 +71,7 @@ class Output:
 
 
 def call(arguments: Sequence[str], cwd: str | os.PathLike[str] | None = None, accept: Sequence[int] = (0,)) -> Output:
-    """Calls the program with `arguments` and --json; raises the exception for its diagnostics."""
+    """Runs the program with `arguments` and --json; raises an exception with its diagnostics unless the exit code is in `accept`."""
     try:
         done = subprocess.run([program(), *arguments, "--json"], capture_output=True, text=True, cwd=cwd, env=_toolchain.environment())
     except OSError as error:
@@ -80,7 +80,7 @@ def call(arguments: Sequence[str], cwd: str | os.PathLike[str] | None = None, ac
         result = json.loads(done.stdout) if done.stdout.strip() else None
     except json.JSONDecodeError:
         result = None
-    # Diagnostics are a list; results that have a list of them, too, are objects.
+    # The program prints a list of diagnostics, or an object that may contain one as "diagnostics".
     found = result if isinstance(result, list) else result.get("diagnostics", []) if isinstance(result, dict) else []
     diagnostics = tuple(Diagnostic.of(item) for item in found if isinstance(item, dict) and "id" in item)
     if done.returncode not in accept:
@@ -98,7 +98,7 @@ def targets() -> tuple[dict[str, Any], ...]:
 
 @functools.lru_cache(maxsize=1)
 def foreign_targets() -> frozenset[str]:
-    """Returns the targets whose code this machine does not run, as the list of `ingot targets` says."""
+    """Returns the targets whose code this machine cannot run, according to `ingot targets`."""
     try:
         done = subprocess.run([program(), "targets"], capture_output=True, text=True)
     except OSError as error:

@@ -1,4 +1,4 @@
-"""`quantize`: a float model becomes one of 8 or 4 bits, as ONNX."""
+"""`quantize`: converts a float model to a quantized ONNX model with 8-bit or 4-bit integers."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Layer:
 
 @dataclass(frozen=True)
 class Quantized:
-    """A quantized model and what quantization did to it."""
+    """A quantized model, with the report of the quantization."""
 
     model: bytes = field(repr=False)
     """The model, as the bytes of an ONNX file."""
@@ -70,12 +70,12 @@ class Quantized:
         return onnx.load_model_from_string(self.model)
 
     def to_model(self) -> Model:
-        """Returns the model as `compile` takes it inside of this package."""
+        """Returns the model in the form that `compile` uses internally."""
         return Model(self.stem, self.model)
 
 
 def _write_samples(calibrate: Any, folder: Path) -> str:
-    """Returns what --calibrate gets: a path, or a file of the arrays."""
+    """Returns the value of the option --calibrate: the given path, or that of a file with the given arrays."""
     if isinstance(calibrate, (str, os.PathLike)):
         return str(calibrate) if calibrate == "none" else os.path.abspath(calibrate)
     if isinstance(calibrate, Mapping):
@@ -92,7 +92,7 @@ def _write_samples(calibrate: Any, folder: Path) -> str:
 
 
 def _contents(path: str) -> bytes:
-    """What a file or a folder of samples contains."""
+    """Returns the contents of a file or folder of samples, to be hashed."""
     if os.path.isdir(path):
         files = sorted(os.path.join(root, name) for root, _, names in os.walk(path) for name in names)
         return b"".join(name.encode() + Path(name).read_bytes() for name in files)

@@ -1,22 +1,22 @@
-"""Runs a model by ONNX Runtime, or by the reference evaluator of the package onnx.
+"""Runs a model with ONNX Runtime, or with the reference evaluator of the package onnx.
 
 `ingot verify` contains the text of this file and runs it as a program, in a Python that need not have the package ingot:
 
     python _reference.py MODEL FOLDER ENGINE...
 
-FOLDER contains the inputs, input_0.pb, input_1.pb and so on, each a TensorProto with its name, and extra.txt, the names of
-tensors inside of the model that are returned too, a line each. The outputs of the model and these tensors are written to
-output_0.pb and so on; a value that is no tensor is left out. With the engine `onnxruntime`, moved_0.pb and so on are the same
-values after the float inputs have been changed a little, by the relative amount in the file move.txt if there is one.
-reference.txt tells the engine.
+FOLDER contains the inputs input_0.pb, input_1.pb, ..., each a TensorProto with its name; and extra.txt, a list of tensors
+inside of the model that are returned too, one name per line. The program writes the outputs of the model and these tensors
+to output_0.pb, output_1.pb, ...; it writes no file for a value that is neither a tensor nor a sequence. If the file move.txt
+exists, the engine `onnxruntime` also writes moved_0.pb, moved_1.pb, ...: the same values for float inputs that are changed
+by the relative amount in move.txt. reference.txt names the engine that was used.
 
     python _reference.py --time MODEL FOLDER THREADS
 
-times ONNX Runtime: for each number of seconds that is read from FOLDER/ask, a line each, it runs the model for so long, and
-writes the milliseconds of each run to FOLDER/answer, in a line; a first line tells the engine, or the reason why it does not
-work after `error: `.
+times ONNX Runtime. The first line that the program writes to FOLDER/answer names the engine or, after `error: `, the reason
+why it cannot be used. Then, for each line with a number of seconds in FOLDER/ask, it runs the model for that long, and
+writes a line with the milliseconds of each run to FOLDER/answer.
 
-ONNX Runtime alone suffices: the package onnx is not needed to read and write tensors.
+The package onnx is not needed with ONNX Runtime: this file reads and writes tensors itself.
 """
 
 from __future__ import annotations

@@ -39,9 +39,9 @@ def _argument(item: Mapping[str, str]) -> NodeArg:
 
 
 class SizesOfData:
-    """Networks of a model for the sizes of the data that comes: one is compiled for each new set of shapes.
+    """The networks of one model for different input shapes: one network is compiled for each new set of shapes.
 
-    Values of inputs that determine shapes are fixed, where the compiler asks for it.
+    If the compiler asks for the values of inputs (they determine shapes), these values are fixed as well.
     """
 
     def __init__(self, model: Model, options: Mapping[str, Any]) -> None:
@@ -51,15 +51,15 @@ class SizesOfData:
         self.bound: tuple[str, ...] = ()
 
     def net_for(self, feeds: Mapping[str, Any]) -> Net:
-        """Returns the network that takes `feeds`."""
+        """Returns the network for the shapes (and fixed values) of `feeds`; compiles it if necessary."""
         net = self.nets.get(self._key(feeds))
         if net is None:
             net = self._compile(feeds)
-            self.nets[self._key(feeds)] = net  # with the values that are fixed now
+            self.nets[self._key(feeds)] = net  # the key now includes inputs that were fixed while compiling
         return net
 
     def _key(self, feeds: Mapping[str, Any]) -> Any:
-        # Made for each call: short for the usual values.
+        # This runs in each call, so the common case, NumPy arrays, must be fast.
         shapes = tuple([(name, x.dtype, x.shape) if type(x) is np.ndarray else (name, _shape_key(x)) for name, x in feeds.items()])
         if not self.bound:
             return shapes
@@ -92,7 +92,7 @@ def _shape_key(value: Any) -> Any:
 
 
 def _dims_of(name: str, value: Any) -> dict[str, Dim]:
-    """The sizes of an input, as options of compiling."""
+    """Returns the sizes of an input as the option `dims` of `compile`."""
     if value is None:
         return {}
     if isinstance(value, (list, tuple)) and any(hasattr(v, "shape") for v in value) or isinstance(value, list) and not value:
@@ -106,7 +106,7 @@ def _dims_of(name: str, value: Any) -> dict[str, Dim]:
 
 
 def _inputs_to_bind(error: InvalidModelError, feeds: Mapping[str, Any], bound: Mapping[str, Any]) -> list[str]:
-    """Inputs whose values the diagnostics ask for."""
+    """Returns the inputs whose values the diagnostics ask for."""
     hints = " ".join(hint for d in error.diagnostics for hint in d.hints)
     return [
         name
@@ -141,7 +141,7 @@ class InferenceSession:
         is_open = any(not isinstance(size, int) for argument in self._inputs for size in argument.shape)
         self._net: Net | None = None
         if not is_open or not described or "dims" in options:
-            # What is wrong with the model is said now.
+            # Compiles at once, so that errors of the model are reported here.
             self._net = compile(self._model, **options)
 
     def get_inputs(self) -> list[NodeArg]:

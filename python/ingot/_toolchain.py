@@ -1,4 +1,4 @@
-"""C++ compilers: which one builds a network for this process."""
+"""Finds the C++ compiler that builds networks for this process."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pathlib import Path
 from . import _cache
 from ._errors import ToolchainError
 
-# Names that the program looks for, and the target of Zig that stands in for them.
+# The compilers that the program searches for, and the flags with which Zig replaces each of them.
 _STAND_INS = {
     "clang++": "",
     "aarch64-linux-gnu-g++": "-target aarch64-linux-gnu",
@@ -36,7 +36,7 @@ def zig() -> tuple[str, ...]:
 
 
 def _stand_ins() -> str:
-    """A folder with scripts that call Zig, one for each compiler that it stands in for."""
+    """Returns a folder with scripts that call Zig, one for each compiler that Zig can replace; empty without Zig."""
     if not zig():
         return ""
     texts = {
@@ -52,12 +52,12 @@ def _stand_ins() -> str:
 
 
 def search_path() -> str:
-    """Returns the path of programs, with stand-ins behind it: they serve where a compiler is missing."""
+    """Returns the search path of programs; the folder of stand-ins comes last, so that it serves only if a compiler is missing."""
     return os.pathsep.join(part for part in (os.environ.get("PATH", os.defpath), _stand_ins()) if part)
 
 
 def environment() -> dict[str, str]:
-    """Returns the environment that the program is called in."""
+    """Returns the environment in which the program is called."""
     return {**os.environ, "PATH": search_path()}
 
 
@@ -82,7 +82,7 @@ def find_compiler(names: Sequence[str]) -> list[str]:
 
 
 def identity(command: Sequence[str]) -> str:
-    """Returns a text that differs between compilers and their versions."""
+    """Returns a string that differs between compilers and their versions."""
     path = shutil.which(command[0], path=search_path()) or command[0]
     try:
         status = os.stat(path)
@@ -93,10 +93,11 @@ def identity(command: Sequence[str]) -> str:
 
 def build_library(command: Sequence[str], files: Sequence[Path], library: Path) -> None:
     """Builds a shared library of C++ and object files."""
-    # Networks use no C++ library. Zig would first build its own from source, which takes longer than the network.
+    # Networks do not need the C++ library. Zig would otherwise build its own library first, which takes longer than
+    # the network.
     stand_ins = _stand_ins()
     less = ["-nostdlib++"] if stand_ins and os.path.dirname(command[0]) == stand_ins else []
-    # Flags of the command come last, so that they decide.
+    # Flags of the command come last, so that they override FLAGS.
     whole = [command[0], *FLAGS, "-shared", *less, *command[1:], *map(str, files), "-o", str(library)]
     try:
         done = subprocess.run(whole, capture_output=True, text=True, env=environment())

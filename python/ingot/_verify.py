@@ -1,4 +1,4 @@
-"""`verify`: is a network right?"""
+"""`verify`: compares the outputs of a network with expected ones."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ._reference import first_engine
 
 @dataclass(frozen=True)
 class Comparison:
-    """An output beside what was expected of it."""
+    """An output compared with its expected value."""
 
     name: str
     """The output."""

@@ -1,8 +1,8 @@
-"""`ingot export --as web`: a network as an ES module with WebAssembly.
+"""`ingot export --as web`: exports a network as an ES module with WebAssembly.
 
-The texts of the module are files of the folder `web`, in which a table of the network is filled in. One module of
-WebAssembly is compiled for each level of instructions, since an engine rejects a module with an instruction that it does
-not know; the page loads the best that the engine supports.
+The module is made from the files of the folder `web`, in which a table that describes the network is filled in. One
+WebAssembly module is compiled for each level of instructions, since an engine rejects a module with an unknown
+instruction; the page loads the best one that the engine supports.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ._header import Field, Header, read_header, size_javascript
 
 LEVELS = ("wasm32", "wasm32+simd128", "wasm32+relaxed-simd")
 _FEATURES = {"wasm32": [], "wasm32+simd128": ["simd128"], "wasm32+relaxed-simd": ["simd128", "relaxed-simd"]}  # fmt: skip
-# Threads need a memory that the page makes and all workers import.
+# Modules with threads import their memory, which the page creates and shares with all workers.
 _THREADED = "clang++-22 --target=wasm32 -matomics -mbulk-memory -Wl,--shared-memory,--import-memory,--max-memory=4294967296"
 _PAGE = 65536
 _ARRAYS = {
@@ -32,7 +32,7 @@ _ARRAYS = {
 
 
 def _pages_of_imported_memory(module: bytes) -> int:
-    """Returns the least pages of the memory that a module imports."""
+    """Returns the minimal number of pages of the memory that a module imports."""
     found = re.search(rb"\x03env\x06memory\x02[\x00-\x03]", module)
     if not found:
         raise InvalidModelError("the module with threads imports no memory; is lld 22 installed?")

@@ -25,7 +25,8 @@ from ._session import SizesOfData
 
 __all__ = ["IngotBackend", "IngotRep", "is_compatible", "prepare", "run_model", "run_node", "supports_device"]
 
-# Faults that say: these sizes or values have to be known. No data can supply them.
+# Ids of errors that mean "not supported" to the test suite: the model needs sizes or values at compile time that no
+# data can supply, or uses something that Ingot lacks.
 _UNKNOWN = {"unbound-dimension", "unsupported-operator", "unsupported-form", "unsupported-attribute", "unsupported-type"}
 
 
@@ -34,7 +35,7 @@ def _not_supported(error: CompileError) -> Exception:
 
 
 class IngotRep(BackendRep):
-    """A model that is compiled at the first run, when the sizes of its inputs are known."""
+    """A model that is compiled in its first run, when the sizes of its inputs are known."""
 
     def __init__(self, model: Any, options: Mapping[str, Any]) -> None:
         source = to_model(model)
@@ -42,7 +43,7 @@ class IngotRep(BackendRep):
         self._nets = SizesOfData(source, options)
 
     def run(self, inputs: Any, **kwargs: Any) -> tuple[Any, ...]:
-        """Runs on a list of inputs, or a dictionary; returns the outputs by position and name."""
+        """Runs the model on a list or dictionary of inputs; returns outputs that are accessible by position and by name."""
         del kwargs
         names = self._signature.inputs
         if isinstance(inputs, Mapping):
@@ -69,7 +70,7 @@ class IngotBackend(Backend):
 
     @classmethod
     def is_compatible(cls, model: Any, device: str = "CPU", **kwargs: Any) -> bool:
-        """Whether the model compiles; of one with open dimensions whether it may."""
+        """Whether the model compiles; for a model with dynamic dimensions, whether it may compile."""
         if not cls.supports_device(device):
             return False
         try:

@@ -1,4 +1,4 @@
-"""`ingot doctor`: which programs are there, and what each is needed for."""
+"""`ingot doctor`: lists the programs that Ingot calls, whether they are installed, and what each is needed for."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["Tool", "tools"]
 
 @dataclass(frozen=True)
 class Tool:
-    """A program, what it is needed for, and how to get it."""
+    """A program that Ingot calls, its purpose, and how to install it."""
 
     name: str
     """The name of the program."""
@@ -34,11 +34,11 @@ class Tool:
 
     @property
     def found(self) -> bool:
-        """Whether it is there."""
+        """Whether the program is installed."""
         return bool(self.path)
 
 
-# Name, what it is needed for, how to get it.
+# Each entry: the name of a program, what it is needed for, and how to install it.
 _TOOLS: tuple[tuple[str, str, str], ...] = (
     ("clang++-22", "building networks for this machine (the fastest code)", "install clang 22"),
     ("clang++", "building networks for this machine", "install clang 22"),
@@ -72,13 +72,13 @@ def _version(path: str) -> str:
     except (OSError, subprocess.TimeoutExpired):
         return "does not run"
     lines = (done.stdout or done.stderr).strip().splitlines()
-    # nvcc says its version in a later line.
+    # nvcc prints its version in a later line than other programs.
     line = next((line for line in lines if "release" in line), lines[0] if lines else "")
     return line if done.returncode == 0 else f"does not run (exit code {done.returncode})"
 
 
 def tools() -> list[Tool]:
-    """Returns the programs that Ingot calls, with path and version of those that are there."""
+    """Returns the programs that Ingot calls; those that are installed have a path and a version."""
     result = []
     for name, purpose, remedy in _TOOLS:
         path = shutil.which(name, path=_toolchain.search_path()) or ""
@@ -87,7 +87,7 @@ def tools() -> list[Tool]:
 
 
 def main(arguments: Sequence[str] = ()) -> int:
-    """Prints what is there; returns 0 if networks can be compiled and run on this machine, else 1."""
+    """Prints the programs; returns 0 if networks can be compiled and run on this machine, else 1."""
     if arguments:
         print("usage: ingot doctor", file=sys.stderr)
         return 2

@@ -279,7 +279,7 @@ def _identifier(text: str) -> str:
 
 
 def _example_words(header: Header, text: str, name: str) -> dict[str, str]:
-    """The parts of a program that calls the network."""
+    """Returns the parts of an example program that calls the network, by the placeholders of the templates."""
     macro = name.upper()
     tensors, fields = [], []
     counts = re.findall(rf"^#define ({macro}_\w+_ELEMENTS) (\d+)u$", text, flags=re.MULTILINE)
@@ -385,7 +385,7 @@ def export(
         pack = place / Template(chosen.pack).substitute(words)
         with zipfile.ZipFile(pack, "w", zipfile.ZIP_DEFLATED) as archive:
             for file, body in sorted(files.items()):
-                # Without the time: the same network gives the same bytes.
+                # A fixed date, so that the same network gives the same bytes.
                 archive.writestr(zipfile.ZipInfo(file, (2026, 1, 1, 0, 0, 0)), body)
         paths.append(pack)
     return paths

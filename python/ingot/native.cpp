@@ -1,17 +1,18 @@
-// The part of the Python package that is called once for each run of a network.
+// The native part of the Python package: it is called once for each run of a network.
 //
-// A compiled network is one C function, `status run(io, arena, context)`, whose io
-// struct is a row of words: sizes, then pointers to tensors, state and weights. So one
-// module calls every network: no shim is generated or built for each. `Function` has
-// two ways to make a call:
+// A compiled network is one C function, `status run(io, arena, context)`. Its io struct
+// is a sequence of words: sizes, then pointers to tensors, state and weights. So this
+// module can call every network, and no wrapper is generated or built. `Function` has two
+// ways to make a call:
 //
-//     run(words, then)   the words are given; Python has checked them
-//     function(x, ...)   arrays whose types and sizes are as the network takes them;
-//                        whatever else comes goes to the method `_general`, in Python
+//     run(words, then)   Python has checked the inputs and passes the words of the struct
+//     function(x, ...)   a fast path for arrays that have exactly the types and sizes
+//                        that the network expects; all other arguments are passed on to
+//                        the Python method `_general`
 //
-// Both release the GIL during the run and take an arena from a list of free ones, so
-// that threads may call at once. Written for the limited API of Python 3.11: one binary
-// for this version and all later ones.
+// Both release the GIL during the run. Each takes an arena from a list of free arenas, so
+// several threads can call at the same time. The module uses the limited API of Python
+// 3.11: one binary works with this version and all later ones.
 
 #define PY_SSIZE_T_CLEAN
 #define Py_LIMITED_API 0x030b0000
@@ -37,14 +38,16 @@ using Run = int (*)(const void *io, void *arena, const ingot_context *context);
 
 // ------------------------------------------------------------------ threads
 
-// Pools are shared by all networks that ask for as many threads. They live as long as the
-// process: a worker may be asleep in one when the process ends.
+// The thread pools, by number of threads, shared by all networks. Pools are never
+// destroyed: a worker may still be asleep in one when the process ends.
 std::map<unsigned, ingot::ThreadPool *> *pools;
 
-// A child has none of the threads of its parent; it makes pools of its own.
+// Called in a child process after fork(): the threads of the parent do not exist there,
+// so the child creates new pools.
 void forgetPools() { pools = new std::map<unsigned, ingot::ThreadPool *>; }
 
-// With the GIL. Null if the system has no more threads.
+// Returns the pool with this number of threads; null if the system cannot create the
+// threads. The caller must hold the GIL.
 ingot::ThreadPool *poolOf(unsigned threads) {
   try {
     ingot::ThreadPool *&pool = (*pools)[threads];
@@ -58,19 +61,20 @@ ingot::ThreadPool *poolOf(unsigned threads) {
 
 // ----------------------------------------------------------------- Function
 
-// A dimension: a size of the run by its number, or a constant.
+// A dimension of a tensor: the index of a dynamic size, or a constant.
 struct Dim {
   bool isSize = false;
   Py_ssize_t value = 0;
 };
 
 struct Tensor {
-  std::string format; // of the buffer protocol
+  std::string format; // of an input: its element type in the buffer protocol
   Py_ssize_t itemBytes = 1;
   std::vector<Dim> dims;
-  /// Of an output of constant sizes: the arguments of `empty`. Otherwise its type.
+  /// For outputs: the arguments of numpy.empty if all dimensions are constant, otherwise
+  /// null; and the element type.
   PyObject *arguments = nullptr, *dtype = nullptr;
-  /// Of an input.
+  /// For inputs: the name.
   PyObject *name = nullptr;
 };
 
@@ -78,15 +82,15 @@ struct Function {
   PyObject_HEAD Run run;
   size_t arenaBytes, arenaAlign;
   unsigned threads;
-  /// One run at a time where there is a state.
+  /// Held during a run of a network with a state; null for other networks.
   std::mutex *alone;
   std::vector<void *> *freeArenas;
 
-  // Of calls with arrays.
+  // What `describe` has set, for calls with arrays.
   bool isSimple;
   std::vector<Tensor> *inputs, *outputs;
-  std::vector<std::pair<Py_ssize_t, Py_ssize_t>> *sizes; // bounds
-  std::vector<void *> *tail; // words behind the tensors
+  std::vector<std::pair<Py_ssize_t, Py_ssize_t>> *sizes; // least, most
+  std::vector<void *> *tail; // the words after the tensors
   PyObject *empty, *arrayType;
 };
 
@@ -107,8 +111,8 @@ void *takeArena(Function *self) {
 
 int runNow(Function *self, const void *io, void *arena) {
   ingot_context context = {};
-  // Without a pool (in a child process that gets no threads) the calling thread does all,
-  // with the same result.
+  // Without a pool (in a child process that cannot create threads), the calling thread
+  // does all the work, with the same result.
   if (self->threads > 1)
     if (ingot::ThreadPool *pool = poolOf(self->threads))
       context = pool->context();
@@ -209,8 +213,8 @@ bool isReady(Function *self) {
   return false;
 }
 
-// run(words, then=None) -> status, or what then() returns after success. The arena keeps
-// its contents until then() has returned.
+// run(words, then=None): runs the network. Returns then() after success if `then` is
+// given, otherwise the status. No other call uses the arena until then() has returned.
 PyObject *runWords(PyObject *object, PyObject *args) {
   auto *self = reinterpret_cast<Function *>(object);
   PyObject *words = nullptr, *then = Py_None;
@@ -230,7 +234,7 @@ PyObject *runWords(PyObject *object, PyObject *args) {
   return result;
 }
 
-// A tuple of (isSize, value).
+// Reads a tuple of pairs (isSize, value); false with a Python exception on failure.
 bool readDims(PyObject *dims, std::vector<Dim> &result, Py_ssize_t sizes) {
   for (Py_ssize_t i = 0, end = PyTuple_Size(dims); i < end; ++i) {
     int isSize = 0;
@@ -246,9 +250,10 @@ bool readDims(PyObject *dims, std::vector<Dim> &result, Py_ssize_t sizes) {
   return true;
 }
 
-// describe(array_type, empty, sizes, inputs, outputs, tail): makes calls with arrays
-// possible. sizes: (least, most) of each; inputs: (name, format, item_bytes, dims) of
-// each; outputs: (dtype, dims) of each; tail: the words behind the tensors.
+// describe(array_type, empty, sizes, inputs, outputs, tail): enables calls with arrays.
+// sizes: a pair (least, most) for each size; inputs: a tuple (name, format, item_bytes,
+// dims) for each input; outputs: a pair (dtype, dims) for each output; tail: the words
+// after the tensors.
 PyObject *describe(PyObject *object, PyObject *args) {
   auto *self = reinterpret_cast<Function *>(object);
   PyObject *arrayType, *empty, *sizes, *inputs, *outputs, *tail;
@@ -323,13 +328,13 @@ PyObject *describe(PyObject *object, PyObject *args) {
   Py_RETURN_NONE;
 }
 
-// Whether `object` is as the network takes it; then `view` is to be released, and sizes
-// that were unknown (-1) are known.
+// Whether `object` is an array that can be passed for `tensor` as it is. If so, the
+// caller must release `view`, and entries of `sizes` that were unknown (-1) are set.
 bool takes(Function *self, const Tensor &tensor, PyObject *object,
            Py_buffer &view, Py_ssize_t *sizes) {
   if (reinterpret_cast<PyObject *>(Py_TYPE(object)) != self->arrayType)
     return false;
-  // Without strides: fails where elements are not contiguous.
+  // Requests a buffer without strides, which fails for an array that is not contiguous.
   if (PyObject_GetBuffer(object, &view, PyBUF_ND | PyBUF_FORMAT) < 0) {
     PyErr_Clear();
     return false;
@@ -355,7 +360,7 @@ bool takes(Function *self, const Tensor &tensor, PyObject *object,
   return fits;
 }
 
-// A new array for an output; `view` of it is to be released.
+// Returns a new array for an output; the caller must release `view`.
 PyObject *makeOutput(Function *self, const Tensor &tensor,
                      const Py_ssize_t *sizes, Py_buffer &view) {
   PyObject *arguments = tensor.arguments;
@@ -398,12 +403,13 @@ PyObject *call(PyObject *object, PyObject *args, PyObject *kwargs) {
   size_t given = size_t(PyTuple_Size(args)), named = 0;
   if (kwargs)
     named = size_t(PyDict_Size(kwargs));
-  // By position or by name, not some of each.
+  // Inputs are given either by position or by name; `_general` handles a mixture.
   if (!self->isSimple || given + named != self->inputs->size() ||
       (given > 0 && named > 0))
     return callGeneral(object, args, kwargs);
   size_t sizeCount = self->sizes->size(), outputs = self->outputs->size();
-  // An element more: the one that dimensions without a size refer to.
+  // One more element than sizes: `takes` binds a reference to sizes[0] even for constant
+  // dimensions.
   Py_ssize_t sizes[kMostWords + 1];
   for (size_t i = 0; i <= sizeCount; ++i)
     sizes[i] = -1;
@@ -454,7 +460,7 @@ PyObject *call(PyObject *object, PyObject *args, PyObject *kwargs) {
   if (status == INGOT_OK)
     return result;
   Py_XDECREF(result);
-  // In Python are the words for what is wrong.
+  // The Python method repeats the call and reports the error.
   if (!PyErr_Occurred())
     return callGeneral(object, args, kwargs);
   return nullptr;

@@ -30,12 +30,13 @@ from fast_compiler import fast_compiler
 
 STATUS = ("pass", "skip", "fail")
 COLUMNS = ("case", "id", "reason")
-# Begins the reason in the table for cases that no backend passes but the one that made the expected numbers.
+# In the table, the reason begins with this word if the expected values are random numbers that no other backend can
+# reproduce.
 RANDOM = "random-numbers"
 
 
 class Result(unittest.TestResult):
-    """Writes the status of each case, and why, as a line of JSON."""
+    """Writes the status of each case, and the reason, as a line of JSON."""
 
     def __init__(self, file):
         super().__init__()
@@ -61,7 +62,7 @@ class Result(unittest.TestResult):
 
 
 def read_results(work):
-    """Returns {case: (status, why)} of a folder of results."""
+    """Reads a folder of results; returns {case: (status, reason)}."""
     found = {}
     for path in sorted(work.glob("part-*.jsonl")):
         for line in path.read_text().splitlines():
@@ -85,7 +86,7 @@ def cases_of(arguments):
         if row["reason"].startswith(RANDOM):
             tests.exclude(f"^{row['case']}_cpu$")
     suite = tests.test_suite
-    # A case for each device; of those Ingot has the processor.
+    # The suite has a copy of each case for each device; Ingot supports only the CPU.
     cases = [case for case in suite if case.id().endswith("_cpu") and re.search(arguments.filter, case.id())]
     return sorted(cases, key=lambda case: case.id())[:: arguments.every]
 
@@ -98,7 +99,7 @@ def run_part(arguments, work):
         os.environ.setdefault("INGOT_CXX", fast_compiler(folder))
         os.environ["INGOT_CACHE"] = str(folder / "cache")
         result = Result(file)
-        # The runner of onnx passes a case that the backend refuses, and says so only then.
+        # The runner of onnx reports a case as passed if the backend rejects it; only with --verbose does it say so.
         sys.argv.append("--verbose")
         for case in cases_of(arguments)[arguments.part :: arguments.jobs]:
             if case.id().split(".")[-1].removesuffix("_cpu") not in done:
@@ -107,7 +108,7 @@ def run_part(arguments, work):
 
 
 def rows_of(found, table):
-    """What is refused, by name: the id of the diagnostic and its first line, or the reason of the table."""
+    """Returns the rejected cases by name, with the diagnostic id and its first line, or with the reason from the table."""
     rows = []
     for name, (status, why) in sorted(found.items()):
         if status == "skip":

@@ -16,7 +16,7 @@ MNIST = ROOT / "examples" / "mnist" / "model.onnx"
 
 @pytest.fixture(scope="session", autouse=True)
 def cache(tmp_path_factory):
-    """A cache and a compiler of this run."""
+    """Gives this test run an empty cache, and a fast compiler."""
     folder = tmp_path_factory.mktemp("cache")
     os.environ["INGOT_CACHE"] = str(folder)
     if "INGOT_CXX" not in os.environ:
@@ -25,7 +25,7 @@ def cache(tmp_path_factory):
 
 
 def make(text, opset=17):
-    """A model by the text of its graph."""
+    """Returns a model whose graph is given in ONNX's text form."""
     return onnx.parser.parse_model(f'<ir_version: 8, opset_import: ["": {opset}, "ai.onnx.ml": 3]>\n{text}')
 
 

@@ -1,4 +1,4 @@
-"""A compiler for tests that ask what networks compute, not how fast: without optimization, with the headers read in advance."""
+"""A compiler for tests that check what networks compute, not how fast: without optimization, with precompiled headers."""
 
 import pathlib
 import shlex
@@ -7,12 +7,13 @@ import subprocess
 from ingot import _toolchain
 
 COMPILER = "clang++-22"
-# What generated code includes. The intrinsics take nine tenths of the time of a small network.
+# The headers that generated code includes. Parsing the intrinsics takes nine tenths of the time to compile a small
+# network.
 HEADERS = ("immintrin.h", "math.h", "stddef.h", "stdint.h", "string.h")
 
 
 def fast_compiler(folder: pathlib.Path) -> str:
-    """Returns a value for INGOT_CXX, whose precompiled header is in `folder`; it must outlive the use of the compiler."""
+    """Returns a value for INGOT_CXX. Its precompiled header is in `folder`, which must exist as long as the compiler is used."""
     level = "-O0"
     header, compiled = folder / "headers.h", folder / "headers.pch"
     header.write_text("".join(f"#include <{name}>\n" for name in HEADERS))
@@ -21,5 +22,5 @@ def fast_compiler(folder: pathlib.Path) -> str:
         if subprocess.run(command, capture_output=True).returncode == 0:
             return f"{COMPILER} {level} -fuse-ld=lld -include-pch {shlex.quote(str(compiled))}"
     except OSError:
-        pass  # the first network says what is missing
+        pass  # the error appears when the first network is compiled
     return f"{COMPILER} {level}"

@@ -1,6 +1,6 @@
-"""What the documentation of Zephyr, ESP-IDF and CMSIS-Pack demands of manifests, as checks.
+"""Checks manifests against the rules in the documentation of Zephyr, ESP-IDF and CMSIS-Pack.
 
-Each function returns the faults that it finds, and is tested with manifests that have them.
+Each function returns the faults that it finds, and is tested with faulty manifests.
 """
 
 import pathlib
@@ -50,7 +50,7 @@ def read_yaml(text):
 
 
 def faults_of_zephyr(folder: pathlib.Path):
-    """The faults of zephyr/module.yml, and of the files that it names."""
+    """Returns the faults of zephyr/module.yml and of the files that it names."""
     faults = []
     module = read_yaml((folder / "zephyr/module.yml").read_text())
     known = {"name", "build", "samples", "tests", "boards", "blobs", "security", "package-managers", "runners"}
@@ -60,7 +60,7 @@ def faults_of_zephyr(folder: pathlib.Path):
     build = module.get("build", {})
     known = {"cmake", "cmake-ext", "kconfig", "kconfig-ext", "sysbuild-cmake", "sysbuild-kconfig", "depends", "settings"}
     faults += [f"unknown key build.{key}" for key in build.keys() - known]
-    # A folder and a file, both relative to the module.
+    # `cmake` names a folder and `kconfig` a file, both relative to the module.
     if "cmake" in build and not (folder / build["cmake"] / "CMakeLists.txt").exists():
         faults.append("build.cmake has no CMakeLists.txt")
     if "kconfig" in build and not (folder / build["kconfig"]).is_file():
@@ -81,13 +81,13 @@ _RANGE = rf"\*|(?:[~^]|[<>=!]=?)?(?:\d+(?:\.\d+){{0,2}}|{_VERSION})"
 
 
 def faults_of_esp_idf(text, is_component=True):
-    """The faults of idf_component.yml."""
+    """Returns the faults of idf_component.yml."""
     faults = []
     manifest = read_yaml(text)
     known = {"version", "targets", "description", "url", "issues", "documentation", "repository", "repository_info", "discussion", "license",
              "maintainers", "tags", "dependencies", "files", "examples"}  # fmt: skip
     faults += [f"unknown key {key}" for key in manifest.keys() - known]
-    # Demanded by the registry; not of the folder `main` of a project.
+    # The registry requires a version for components, but not for the folder `main` of a project.
     if is_component and not re.fullmatch(_VERSION, manifest.get("version", "")):
         faults.append(f"version: {manifest.get('version')!r} is no semantic version")
     faults += [f"unknown target {name}" for name in manifest.get("targets", []) if name not in IDF_TARGETS]
@@ -113,7 +113,7 @@ _ORDINARY = {"vendor", "name", "description", "url", "license", "licenseSets", "
 
 
 def faults_of_pdsc(text, names, file_name):
-    """The faults of a package description; `names` are the files of the package."""
+    """Returns the faults of a package description; `names` are the files of the package."""
     faults = []
     root = xml.etree.ElementTree.fromstring(text)
     if root.tag != "package" or not re.fullmatch(r"\d+\.\d+(\.\d+)?", root.get("schemaVersion", "")):

@@ -43,7 +43,7 @@ def test_nodes():
 
 
 def test_sequences_of_unknown_rank():
-    """The official test test_identity_sequence: only the data tell the shape of the elements."""
+    """Tests the official test test_identity_sequence: the shape of the elements is known only from the data."""
     kind = helper.make_sequence_type_proto(helper.make_tensor_type_proto(onnx.TensorProto.FLOAT, None))
     graph = helper.make_graph([helper.make_node("Identity", ["x"], ["y"])], "net", *([helper.make_value_info(name, kind)] for name in "xy"))
     rep = ingot.backend.prepare(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8))
@@ -54,7 +54,7 @@ def test_sequences_of_unknown_rank():
 
 
 def test_empty_sequences():
-    """An empty list says nothing about elements: tensors of another rank than the declared one can be inserted."""
+    """An empty list does not determine the shape of elements: tensors of another rank than the declared one can be inserted."""
     rep = ingot.backend.prepare(make("net (seq(float) x, float[2] z) => (seq(float[]) y) { y = SequenceInsert(x, z) }"))
     z = np.float32([1, 2])
     (result,) = rep.run([[], z])

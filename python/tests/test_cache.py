@@ -1,4 +1,4 @@
-"""The cache: found again, shared by processes, never half written, not needed."""
+"""Tests of the cache: entries are found again, shared by processes, never incomplete, and not required."""
 
 import json
 import os
@@ -25,7 +25,7 @@ def empty(tmp_path, monkeypatch):
 
 
 def entries(folder):
-    """Those of networks; where ziglang is installed, the cache has scripts that call it, too."""
+    """Returns the entries of networks. (With the package ziglang, the cache also has an entry with scripts that call it.)"""
     return sorted(path.parent for path in folder.rglob("entry.json") if not (path.parent / "clang++").exists())
 
 
@@ -34,7 +34,7 @@ def test_the_second_call_is_fast(relu, empty):
     assert len(entries(empty)) == 1
     begin = time.perf_counter()
     ingot.compile(relu)
-    # Milliseconds, in fact; other work on the machine makes it more.
+    # The call takes milliseconds; the limit allows for other work on the machine.
     assert time.perf_counter() - begin < 0.5
     assert len(entries(empty)) == 1
 
@@ -45,7 +45,7 @@ def test_what_a_network_is_made_of_is_its_key(relu, dense, empty):
     ingot.compile(dense, dims={"batch": 1})
     ingot.compile(dense, dims={"batch": 2})
     assert len(entries(empty)) == 4
-    # Threads are lent, not compiled.
+    # The number of threads is an argument of each run, so it is not part of the key.
     ingot.compile(relu, threads=2)
     assert len(entries(empty)) == 4
 
@@ -54,7 +54,7 @@ def test_what_a_network_is_made_of_is_its_key(relu, dense, empty):
 def test_broken_entries_are_built_again(relu, empty, damage):
     ingot.compile(relu)
     (entry,) = entries(empty)
-    # In the place of the file: what was loaded of it stays as it was.
+    # Writes a new file instead of changing the old one, so that a loaded library stays intact.
     if damage == "library":
         data = (entry / "net.so").read_bytes()
         (entry / "net.so").unlink()
@@ -85,7 +85,7 @@ def test_a_failed_build_leaves_nothing(empty, dense, monkeypatch):
 
 
 def test_a_cache_that_cannot_be_written(relu, tmp_path, monkeypatch):
-    # A file in the place of the folder: root, too, cannot write into that.
+    # A file instead of the folder: not even root can create a folder below it.
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("INGOT_CACHE", str(tmp_path / "file" / "cache"))
     monkeypatch.setattr(_cache, "_warned", set())
@@ -97,7 +97,7 @@ def test_a_cache_that_cannot_be_written(relu, tmp_path, monkeypatch):
 
 
 def test_processes_at_once(empty, tmp_path):
-    """Four processes want the same network; one builds it."""
+    """Four processes want the same network at once; only one of them builds it."""
     log = tmp_path / "log"
     compiler = tmp_path / "compiler"
     real, _, flags = os.environ["INGOT_CXX"].partition(" ")
@@ -135,7 +135,7 @@ def test_what_a_killed_process_leaves_is_removed(empty, tmp_path, monkeypatch):
 
 
 def test_a_folder_without_space_for_an_entry(relu, empty, monkeypatch):
-    """The lock can be made, the folder of the entry cannot."""
+    """The lock file can be created, but the folder of the entry cannot."""
     make = _cache.tempfile.mkdtemp
 
     def mkdtemp(*arguments, dir=None, **named):
@@ -188,7 +188,8 @@ def test_compilers(monkeypatch, tmp_path):
 def test_zig_stands_in(monkeypatch, empty, tmp_path):
     monkeypatch.setattr(_toolchain, "zig", lambda: ("/bin/echo", "zig"))
     folder = _toolchain._stand_ins()
-    # It does not build a C++ library of its own; other compilers may not know the flag.
+    # Zig gets a flag so that it does not build its C++ library; other compilers, which may not know this flag, do
+    # not.
     called = tmp_path / "called"
     monkeypatch.setattr(_toolchain, "zig", lambda: ("/bin/sh", "-c", f'echo "$@" >>{called}', "zig"))
     _toolchain.build_library([os.path.join(_toolchain._stand_ins(), "clang++")], [], tmp_path / "x.so")

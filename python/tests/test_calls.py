@@ -1,4 +1,4 @@
-"""Calls of networks: what they take, what they return, what they refuse."""
+"""Tests calls of networks: accepted inputs, outputs, and rejected inputs."""
 
 import ctypes
 import gc
@@ -67,7 +67,7 @@ def test_inputs_that_are_converted(net, given):
 
 
 class Foreign:
-    """An array of another library."""
+    """An array of another library, which supports only DLPack."""
 
     def __init__(self, array):
         self.array = array
@@ -172,7 +172,7 @@ def test_out(net, open_net):
 
 
 def identities(types, opset=17):
-    """A network that returns each of its inputs, of these types."""
+    """Returns a network that returns each of its inputs; `types` are the types of the inputs."""
     onnx_names = [{"float64": "double"}.get(name, name.replace("_e", "e")) for name in types]
     takes = ", ".join(f"{name}[3] x{i}" for i, name in enumerate(onnx_names))
     gives = ", ".join(f"{name}[3] y{i}" for i, name in enumerate(onnx_names))

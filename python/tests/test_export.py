@@ -1,4 +1,4 @@
-"""`ingot export`: each project has what its build system asks for, and is built where that can be done here."""
+"""Tests `ingot export`: each project has the files that its build system requires, and is built if its compiler is installed."""
 
 import json
 import pathlib
@@ -17,7 +17,7 @@ import ingot
 from ingot import export as exporting
 from ingot.__main__ import main
 
-# Flags of the compilers of each family, and a compiler of Debian for it.
+# For each kind of project: a compiler from Debian, and the flags that the platform uses.
 FLAGS = {
     "arduino": ("arm-none-eabi-g++", "-mcpu=cortex-m0plus -mthumb -Os -std=gnu++17 -ffunction-sections -fdata-sections -fno-threadsafe-statics "
                 "-nostdlib --param max-inline-insns-single=500 -fno-rtti -fno-exceptions"),
@@ -92,7 +92,7 @@ ARDUINO = pathlib.Path("/usr/share/arduino/hardware/arduino/avr")
 
 
 def test_an_uno(tmp_path):
-    """A network that fits an Uno: sketch, library and core, built by Debian's compiler and run by simavr where that is installed."""
+    """A network that fits into an Arduino Uno: sketch, library and core are built with avr-g++, and run by simavr if it is installed."""
     if not shutil.which("avr-g++") or not (ARDUINO / "cores/arduino").exists():
         pytest.skip("Debian's gcc-avr, avr-libc and arduino-core-avr are not installed")
     random = np.random.default_rng(1)
@@ -102,7 +102,7 @@ def test_an_uno(tmp_path):
     exporting.export(model, "arduino", tmp_path, name="iris", options=["--optimize", "size"])
     flags = ["-Os", "-ffunction-sections", "-fdata-sections", "-mmcu=atmega328p", "-w", "-fno-exceptions", "-fno-threadsafe-statics",
              "-DF_CPU=16000000L", "-DARDUINO=10819", "-DARDUINO_AVR_UNO", "-DARDUINO_ARCH_AVR",
-             # Missing in the float.h of Debian's avr-gcc, and used by its core.
+             # The float.h of Debian's avr-gcc lacks this macro, which Arduino's core uses.
              "-DDECIMAL_DIG=__DECIMAL_DIG__",
              "-Isrc", f"-I{ARDUINO}/cores/arduino", f"-I{ARDUINO}/variants/standard"]  # fmt: skip
     objects = []
@@ -111,7 +111,7 @@ def test_an_uno(tmp_path):
         objects.append(f"{len(objects)}.o")
         run(compiler, *flags, *more, "-c", str(path), "-o", objects[-1], cwd=tmp_path)
 
-    # The standards that platform.txt names.
+    # The language standards are those in platform.txt.
     build("avr-g++", "src/iris.cpp", "-std=gnu++11", "-Wall", "-Wextra", "-Werror")
     build("avr-g++", "examples/Run/Run.ino", "-std=gnu++11", "-x", "c++", "-include", "Arduino.h")
     for path in sorted((ARDUINO / "cores/arduino").iterdir()):
@@ -121,7 +121,7 @@ def test_an_uno(tmp_path):
             build("avr-g++", path, "-std=gnu++11", "-fpermissive")
     run("avr-gcc", "-Os", "-Wl,--gc-sections", "-mmcu=atmega328p", *objects, "-lm", "-o", "run.elf", cwd=tmp_path)
     text, data, bss = map(int, run("avr-size", "run.elf", cwd=tmp_path).splitlines()[1].split()[:3])
-    # 32 KB of flash, of which the bootloader takes 512 bytes; 2 KB of RAM.
+    # The board has 32 KB of flash, 512 bytes of it for the bootloader, and 2 KB of RAM.
     assert text + data < 31 * 1024 and data + bss < 1536
     if shutil.which("simavr"):
         with subprocess.Popen(["simavr", "-m", "atmega328p", "-f", "16000000", "run.elf"], cwd=tmp_path, stdout=subprocess.PIPE,
@@ -215,7 +215,7 @@ def test_what_is_refused(tmp_path, capsys):
     state = make("net (float[2] x, float[2] h) => (float[2] y, float[2] g) { g = Add(x, h)\n y = Identity(g) }")
     with pytest.raises(ingot.InvalidModelError, match="network with a state"):
         exporting.export(state, "make", tmp_path / "y", options=["--state", "h=g"])
-    # A second export renews the first.
+    # A second export into the same folder replaces the first one.
     for _ in range(2):
         assert main(["export", str(MNIST), "--as", "make", "-o", str(tmp_path / "again")]) == 0
     with pytest.raises(SystemExit):

@@ -1,4 +1,4 @@
-"""What can be compiled: files, bytes, objects of other packages; and what is wrong with a model, as exceptions."""
+"""Tests what can be compiled (files, bytes, objects of other packages), and the exceptions for invalid models."""
 
 import pickle
 import traceback
@@ -156,7 +156,7 @@ def test_signatures(dense):
 
 
 def test_fields_of_messages():
-    """A message with numbers of each kind before the name."""
+    """A message with fields of all numeric wire types before the name."""
     from ingot._onnx import _fields, _first
 
     message = memoryview(b"\x08\x96\x01" + b"\x11" + bytes(8) + b"\x1d" + bytes(4) + b"\x22\x01a")
@@ -181,7 +181,7 @@ def test_a_model_that_cannot_be_serialized():
 
 
 def test_packages_that_are_missing(monkeypatch):
-    """Objects of packages that then cannot be imported."""
+    """Objects of packages that cannot be imported."""
     import sys
 
     for package, module, name in (("torch", "torch.nn", "Module"), ("skl2onnx", "sklearn.base", "BaseEstimator")):
@@ -242,11 +242,12 @@ def test_torch_compile():
     module = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.ReLU())
     x = torch.ones(2, 3)
     expected = module(x).detach()
-    # In a build folder the package has no entry points, by which PyTorch finds the backend `ingot`.
+    # PyTorch finds the backend `ingot` by an entry point, which the package in the build folder lacks, so the
+    # function is passed.
     fast = torch.compile(module, backend=dynamo_backend)
     with torch.no_grad():
         assert torch.allclose(fast(x), expected, atol=1e-5)
-    # Gradients are PyTorch's.
+    # PyTorch itself computes gradients.
     fast(x).sum().backward()
     assert module[0].weight.grad is not None
     torch._dynamo.reset()

@@ -1,4 +1,4 @@
-"""The file of the engines that compute expected outputs, which `ingot verify` runs as a program: tensors, engines, commands."""
+"""Tests _reference.py, which `ingot verify` runs as a program to compute expected outputs: tensors, engines, commands."""
 
 import os
 import sys
@@ -30,16 +30,16 @@ def test_tensors_of_other_forms():
     texts = np.array([["a", "bär"]], object)
     assert _reference.read_tensor(_reference.write_value(texts))[1].tolist() == texts.tolist()
     assert _reference.read_tensor(_reference.write_value(np.array([b"a"], object)))[1].tolist() == ["a"]
-    # Sizes in one packed field; one of 300 takes two bytes.
+    # The dims are one packed field; the size 300 takes two bytes.
     packed = b"\x0a\x03\x01\xac\x02" + b"\x10\x03" + b"\x4a\xac\x02" + bytes(300)
     assert _reference.read_tensor(packed)[1].shape == (1, 300)
-    # A field with a number of 4 bytes, of which nothing is read.
+    # A 4-byte field with an unknown number before the tensor must be skipped.
     assert _reference.read_tensor(b"\x25\0\0\0\0" + _reference.write_value(X))[1].tolist() == X.tolist()
     sequence = onnx.SequenceProto.FromString(_reference.write_value([X, X[:1]]))
     assert [x.tolist() for x in numpy_helper.to_list(sequence)] == [X.tolist(), [1]]
     assert _reference.write_value({"a": 1}) is None and _reference.write_value(None) is None
     assert _reference.read_tensor(_reference.write_value(np.float32(3)))[1] == 3
-    # Types of which the package onnx knows the form.
+    # An element type that only the package onnx can encode.
     small = np.array([1, -2, 3], ml_dtypes.int4)
     assert _reference.read_tensor(_reference.write_value(small))[1].tolist() == small.tolist()
 

@@ -1,4 +1,4 @@
-"""inspect, quantize, verify, InferenceSession, the commands, and the documentation of public names."""
+"""Tests inspect, quantize, verify, InferenceSession and the commands, and that public names are documented."""
 
 import dataclasses
 import inspect
@@ -43,7 +43,7 @@ def test_inspect_a_model_that_does_not_compile():
 
 def test_quantize(tmp_path):
     samples = np.load(SAMPLES)
-    # A few, since the time is proportional to their number.
+    # Uses four samples, since the time is proportional to their number.
     arrays = {name: samples[name][:4] for name in samples.files}
     done = ingot.quantize(CHARS, calibrate=arrays)
     assert done.bytes < done.bytes_before / 3 and done.decibels > 32 and done.samples == len(next(iter(arrays.values())))
@@ -234,7 +234,7 @@ def test_the_program(monkeypatch, tmp_path):
 
 
 def _public_names():
-    """Yields (name, object, names of its members) of all that the package offers."""
+    """Yields (name, object, names of its members) for everything that the package exports."""
     for module in (ingot, ingot.backend, ingot.export, ingot.doctor):
         for name in module.__all__:
             thing = getattr(module, name)

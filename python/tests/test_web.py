@@ -1,4 +1,4 @@
-"""`ingot export --as web`: the module in Node.js, the files, and what the command refuses."""
+"""Tests `ingot export --as web`: the module in Node.js, the exported files, and inputs that the command rejects."""
 
 import pathlib
 import re
@@ -27,7 +27,7 @@ def node(*command, cwd=None):
 
 
 def digits():
-    """Ten pictures, and ten rows of expected scores behind them."""
+    """Returns ten pictures, followed by ten rows of expected scores."""
     parts = []
     for kind in ("input", "output"):
         for i in range(10):
@@ -39,13 +39,13 @@ def digits():
 
 @needs_node
 def test_digits_in_node(tmp_path):
-    """Levels, threads, worker, views, two loads at once, and bad input."""
+    """Tests levels, threads, the worker, views, two concurrent loads, and bad input."""
     target = "wasm32,wasm32+simd128"
     assert main(["export", str(MNIST), "--as", "web", "-o", str(tmp_path / "web"), "--name", "digits", "--target", target, "--threads"]) == 0
     digits().tofile(tmp_path / "digits.bin")
     text = node(HERE / "web_check.mjs", tmp_path / "web", tmp_path / "digits.bin")
     assert "wasm32 threads 2" in text and "wasm32+simd128 threads 1" in text and text.endswith("all right\n")
-    # Again into the same folder, but not over other files.
+    # A second export may replace the files of the first, but no other files.
     assert main(["export", str(MNIST), "--as", "web", "-o", str(tmp_path / "web"), "--name", "digits", "--target", "wasm32"]) == 0
     assert main(["export", str(MNIST), "--as", "web", "-o", str(tmp_path), "--name", "digits"]) == 1
 
@@ -70,7 +70,7 @@ def test_weights_in_a_file(tmp_path):
         net.close();
     """)
     node("run.mjs", cwd=tmp_path)
-    # A file of another network is found out.
+    # A weights file of another network must be detected.
     data = bytearray(weights.read_bytes())
     data[24] ^= 1
     weights.write_bytes(data)

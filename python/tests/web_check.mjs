@@ -1,5 +1,5 @@
 // Calls an exported digit classifier in every way: node web_check.mjs FOLDER DIGITS
-// DIGITS has ten pictures of 784 floats, and ten rows of expected scores behind them.
+// DIGITS contains ten pictures of 784 floats, followed by ten rows of expected scores.
 import assert from "node:assert/strict";
 import { mkdtempSync, readFileSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -32,7 +32,7 @@ for (const level of levels) {
   for (const threads of [1, 2]) {
     const net = await load({ level, threads });
     for (let i = 0; i < 10; ++i) close(net.run({ [input]: picture(i) })[output], i);
-    // What is written to a view needs no copy, and the output is a view that stays.
+    // An input that is written to its view needs no copy; the output is a view that stays valid.
     net.inputs[input].set(picture(3));
     const y = net.run()[output];
     close(y, 3);
@@ -74,7 +74,7 @@ assert.equal((await load()).level, "wasm32");
 WebAssembly.validate = validate;
 await assert.rejects(load({ signal: AbortSignal.abort() }), { name: "AbortError" });
 await fails("download", /cannot be read/, () => load({ base: "file:///nowhere/" }));
-// A load that is aborted on its way does not harm another one of the same files.
+// Aborting a load does not affect another load of the same files.
 const link = join(mkdtempSync(join(tmpdir(), "ingot-")), "link");
 symlinkSync(resolve(folder), link);
 const base = pathToFileURL(link) + "/";

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# The wheel in empty virtual environments outside of the checkout, which is hidden where that can be done: an answer of
-# a network, with the compiler of the system and with that of the extra `cc`; the program; the CMake package; types.
+# Tests the wheel in empty virtual environments outside of the checkout, which is hidden if the system allows it: runs
+# a network with the system's compiler and with that of the extra `cc`, and tests the program, the CMake package and
+# the types.
 # usage: wheel.sh SOURCE BUILD [WHEEL]
 set -euo pipefail
 source=$1 build=$2 wheel=${3:-}
@@ -48,22 +49,22 @@ cmake --build tree >/dev/null
 tree/compare
 printf '#include "ingot_thread_pool.h"\nint main() { return ingot::ThreadPool(2).size() - 2; }\n' >pool.cpp
 g++ -std=c++17 -I"$(plain/bin/python -m ingot --include-dir)" pool.cpp -pthread -o pool && ./pool
-# Nothing in it but what it says it has.
+# The program finds all of its shared libraries.
 if ldd plain/lib/python3*/site-packages/ingot/_prefix/bin/ingot | grep 'not found'; then exit 1; fi
 
-# Without any compiler.
+# With the extra `cc` and no other compiler.
 python3 -m venv cc
 cc/bin/pip install --quiet --disable-pip-version-check "$(echo ./*.whl)[cc]"
 mkdir bare
 for program in python3 env sh; do ln -s "$(command -v "$program")" bare/; done
 INGOT_CACHE=$1/cache-cc PATH=$1/bare cc/bin/python quickstart.py
 echo "right answers with the system's compiler and with the one of the extra cc"
-# And without both: an error that says what to do.
+# Without any compiler: the error must say what to install.
 if INGOT_CACHE=$1/cache-no PATH=$1/bare plain/bin/python quickstart.py 2>message; then exit 1; fi
 grep -q 'ToolchainError: there is no C++ compiler: .*pip install ziglang' message
 END
 if unshare -m true 2>/dev/null; then
-  # An empty folder in the place of the checkout, for this command only.
+  # Mounts an empty folder over the checkout, for this command only.
   unshare -m bash -c 'mount -t tmpfs none "$1" && exec bash "$2/inside.sh" "$2"' bash "$source" "$scratch"
 else
   bash "$scratch/inside.sh" "$scratch"

@@ -71,7 +71,7 @@ def row_of(model, arguments):
     feeds = feeds_of(session)
     dims = {f"{name}:{axis}": size for name, x in feeds.items() for axis, size in enumerate(x.shape)}
     net = ingot.compile(model, threads=arguments.threads, dims=dims)
-    # Models with int8 may differ by a rounding step: compare what is float.
+    # The tolerance is large, since the results of int8 models may differ by a rounding step.
     if not ingot.verify(net, feeds, session.run(None, feeds), rtol=1e-2, atol=1e-2):
         print(f"the results for {model} differ", file=sys.stderr)
     inputs = [feeds[info.name] for info in net.inputs]

@@ -16,8 +16,8 @@
 namespace ingot::conformance {
 
 struct Unit {
-  /// Kind and name of the case, and its mode: the form of its model (declared,
-  /// inferred, symbolic), prefixed with `dynamic-` if it is compiled without
+  /// Kind and name of the case; and its mode: the form of its model (declared,
+  /// inferred or symbolic), prefixed with `dynamic-` if it is compiled without
   /// data.
   std::string kind, name, mode;
   Tolerance tolerance;
@@ -41,8 +41,8 @@ enum class Status { Pass, Unsupported, Mismatch, Error, Crash };
 llvm::StringRef statusName(Status status);
 
 struct Listener {
-  /// Called when an activity starts, so that a crash can be attributed to it.
-  /// `unit` is the unit's index, or -1 for the batch.
+  /// Called when a step starts, so that a crash can be attributed to it. `unit`
+  /// is the index of the unit, or -1 if the step concerns the whole batch.
   std::function<void(int unit, llvm::StringRef what)> begin;
   std::function<void(int unit, Status status, llvm::StringRef reason)> end;
 };

@@ -49,8 +49,8 @@ void Batch::emulate(ArrayRef<int> which, StringRef level) {
     bool isDynamic =
         StringRef(units[candidate.unit].mode).starts_with("dynamic-");
     if (!readData(candidate, read, reason)) {
-      // The operators of the model may leave a dynamic size only one value
-      // within its bounds, which the data of the case do not have.
+      // The operators of the model may force a dynamic size to a value that the
+      // data of the case do not have.
       listener.end(candidate.unit,
                    isDynamic ? Status::Unsupported : Status::Error, reason);
       continue;

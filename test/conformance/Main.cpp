@@ -6,11 +6,12 @@
 // code), built and run as for target MACHINE. With the suffix ,c the sources are
 // C; with ,fast=KIND, floats are multiplied in reduced precision.
 //
-// Reads lines of the suite's cases.tsv, runs each case in these modes and
-// prints one line per unit: kind, name, mode, status, reason. Each batch runs
-// in a process of its own. If it crashes, only the unit that was active is
-// lost; the others are run again: together if a unit was being compiled or run,
-// one by one if the whole batch was.
+// Reads lines of the suite's cases.tsv, runs each case in these modes and prints
+// one line per unit (a case in one mode): kind, name, mode, status, reason. Each
+// batch runs in a separate process. If that process crashes, only the unit that
+// was active is lost. The other units are run again: together if the crash
+// happened in a single unit, one by one if it happened while the whole batch was
+// built.
 
 #include "Batch.h"
 

@@ -14,11 +14,11 @@ using namespace mlir;
 
 namespace ingot::conformance {
 
-/// Memory with a pattern before and after it, so that out-of-bounds writes are
-/// detected, and in its first part, so that reads of uninitialized elements
-/// affect the result. Only the first part is filled: with dynamic sizes the
-/// memory may have terabytes, of which a run uses little, so that the system
-/// reserves no page before it is written.
+/// Memory with a known pattern before and after it, to detect out-of-bounds
+/// writes. The beginning of the memory is filled with a pattern too, so that
+/// reads of uninitialized elements affect the result. The rest is not filled:
+/// with dynamic sizes the memory may have terabytes, of which a run uses
+/// little, and the system allocates only pages that are written.
 namespace {
 class GuardedBuffer {
 public:

@@ -15,7 +15,7 @@ import hashlib
 import os
 import shutil
 
-# The three forms of a model, which contain ever less shape information.
+# The three forms of a model; each contains less shape information than the one before.
 FORMS = ("declared", "inferred", "symbolic")
 # Each form is compiled twice: with the data of its case, and from the model alone (dynamic).
 MODES = (*FORMS, *("dynamic-" + form for form in FORMS))

@@ -63,8 +63,8 @@ def clang_tidy(source, target, language):
 
 
 def cppcheck(source, language):
-    # One configuration, that of GCC for a core with the instructions that Cortex-M4 files require: without -D
-    # cppcheck analyzes the combinations of all macros.
+    # Analyzes one configuration: GCC, for a core with the instructions that Cortex-M4 files require. Without -D,
+    # cppcheck would analyze the combinations of all macros.
     done = subprocess.run(["cppcheck", "--addon=misra", "--enable=style,warning,performance,portability",
                            "--std=" + STANDARDS[language], "--language=" + language, "-D__GNUC__=12",
                            "-D__ARM_FEATURE_SIMD32=1", "-D__ARM_FP=4", "--max-configs=1", "--inline-suppr", "--quiet",
@@ -80,7 +80,7 @@ def check(ingot, name, target, language, work, allowed):
     os.makedirs(directory, exist_ok=True)
     model, _ = find_model(name, os.path.join(work, name))
     source = os.path.join(directory, "net.c" if language == "c" else "net.cpp")
-    # Without the weights, which are 90% of the text and constants only.
+    # Leaves the weights out of the source: they are 90% of the text, and only constants.
     sh([ingot, model, "-o", source, "--target", target["name"], "--weights", "object",
         *OPTIONS.get(name, [])])
     found = {**clang_tidy(source, target, language), **cppcheck(source, language)}

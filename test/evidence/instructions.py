@@ -23,7 +23,7 @@ from run import find_model  # noqa: E402
 from tables import load  # noqa: E402
 
 
-# Keeps GCC from joining the conditions of several conditional expressions to branches.
+# Keeps GCC from joining the conditions of several conditional expressions into branches.
 STEADY = "-fno-thread-jumps"
 
 
@@ -38,7 +38,7 @@ def generate(ingot, model, target, directory, runs):
     write_interface(interface, "model", facts, target, None)
     with open(interface) as file:
         text = file.read()
-    # Each run continues the sequence of numbers, in another range.
+    # Each run continues the sequence of random inputs, scaled to another range.
     for old, new in (("unsigned seed = 1;", "static unsigned seed = 1;"), ("* 0x1p-31f", "* 0x1p-31f * count_scale")):
         text = text.replace(old, new)
     with open(interface, "w") as file:

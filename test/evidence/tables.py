@@ -32,7 +32,7 @@ from run import find_model, make_inputs, save_tensor  # noqa: E402
 FILES = {"traceability.json", "node-to-code.csv", "code-to-node.csv", "loops.json", "flowfacts.ffx", "control-flow.json",
          "memory.json", "deviations.md"}
 
-# Options that networks need: their batch is open. (--emit-test takes sizes from the data.)
+# Options for networks with a dynamic batch. (--emit-test takes sizes from the data.)
 OPTIONS = {"keras_text": ["--dim", "unk__6=1..8"], "super_resolution_10": ["--dim", "batch_size=1"]}
 
 
@@ -89,7 +89,8 @@ def check_loops(evidence, table, lines):
     stated = {loop["first_line"] for loop in loops}
     for function in table["functions"]:
         for number in range(function["first_line"], function["last_line"] + 1):
-            # Loops that copy a value that a loop of the model carries are printed beside it.
+            # Skips loops that copy the loop-carried values of an ONNX Loop (counter `element`): the table does not
+            # list them.
             if re.match(r"\s*for \((?!ptrdiff_t element = 0)", lines[number - 1]) and function["kind"] != "program":
                 require(number in stated, f"the loop in line {number} has no bound: {lines[number - 1]}")
     for loop in loops:
@@ -143,7 +144,7 @@ def data_sets(model, directory, count=1):
 
 def check_bounds(ingot, model, folder, directory):
     """Runs the code with a counter in each loop."""
-    # The sources of an earlier run have counters in them: Ingot does not replace these.
+    # Removes the sources of an earlier run: Ingot does not replace them, since counters were added to them.
     shutil.rmtree(directory, ignore_errors=True)
     os.makedirs(directory)
     source = os.path.join(directory, "net.cpp")

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# examples/batch: the job by each engine that is installed, with a worker killed in the middle.
-# BATCH_PYTHON names the Python that has the engines; without it that of the build folder is used.
+# Tests examples/batch: runs the job with each installed engine, and kills a worker in the middle.
+# BATCH_PYTHON names the Python in which the engines are installed (default: that of the build
+# folder).
 # usage: batch.sh CMAKE SOURCE BUILD SCRATCH
 set -euo pipefail
 cmake=$1 source=$2 build=$3 scratch=$4
@@ -13,7 +14,7 @@ cd "$scratch/batch"
 export PYTHONPATH=$build/python INGOT_CACHE=$scratch/cache
 "$build/venv/bin/python3" model.py
 
-# A module of Python that the engine needs, or a program.
+# Whether a Python package (has) or a program (runs) that an engine needs is installed.
 has() { "$python" -c "import $1" 2>/dev/null || { printf 'skipped: %s needs the package %s\n' "$2" "$1"; return 1; }; }
 runs() { command -v "$1" >/dev/null || { printf 'skipped: %s needs the program %s\n' "$2" "$1"; return 1; }; }
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# examples/budget: a network that grows is not committed, and the output says which kernel grew.
+# Tests examples/budget: a commit with a network that grows is rejected, and the output names
+# the kernel that grew.
 # usage: growth.sh CMAKE SOURCE BUILD SCRATCH
 set -euo pipefail
 source=$2 build=$3 scratch=$4
@@ -29,7 +30,8 @@ grep -q '^error\[over-growth\]: flash grows from' "$scratch/log" || fail "the re
 grep -q '^~ .*weights [0-9,]* -> ' "$scratch/log" || fail "the kernel that grew is missing"
 [ "$(git log --format=%s)" = first ] || fail "there is a second commit"
 
-# Smaller is fine; against a branch, the working tree counts.
+# A smaller network is accepted. With a branch as BASE, the working tree is compared with that
+# branch.
 sed -i 's/--max-flash-growth 2%/--max-flash-growth 9K/; s/--max-ram-growth 0/--max-ram-growth 1K/' budget/budgets.txt
 commit "$scratch/new.onnx" grown || fail "a growth that is allowed is refused"
 git checkout -q -b smaller

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Models in projects of other forms than examples/cmake: a folder with spaces and non-ASCII
-# letters, models in subfolders, object libraries, installed and exported models and a project
-# that uses them, presets, multiple configurations, unity builds, and fast-math options.
+# Tests models in several kinds of projects: a folder with spaces and non-ASCII letters,
+# models in subfolders, object libraries, installed and exported models and a project that
+# uses them, presets, multiple configurations, unity builds, and fast-math options.
 # usage: integration.sh CMAKE SOURCE BUILD SCRATCH
 set -euo pipefail
 cmake=$1 source=$2 build=$3 scratch=$4

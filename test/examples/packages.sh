@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The .deb and the .tar.gz, unpacked into empty folders, with the checkout hidden where that can be done: the program runs,
-# the quick start of README.md gives its answer, and find_package finds the package.
+# Tests the .deb and the .tar.gz, unpacked into empty folders, with the checkout hidden if the system allows it: the
+# program runs, the quick start of README.md prints the documented answer, and find_package finds the package.
 # usage: packages.sh CMAKE SOURCE BUILD
 set -euo pipefail
 cmake=$1 source=$2 build=$3
@@ -8,12 +8,12 @@ cmake=$1 source=$2 build=$3
 fail() { printf 'packages.sh: %s\n' "$*" >&2; exit 1; }
 
 INGOT_BUILD_DIR=$build "$source/dev" package
-# Outside of the checkout, which is not there below.
+# A folder outside of the checkout, which is hidden during the test.
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 cp "$build"/packages/*.deb "$build"/packages/*.tar.gz "$scratch/"
 cp -r "$source/examples" "$scratch/examples"
-# The quick start: the block with the title main.c.
+# The program of the quick start is the code block with the title main.c.
 awk '/^```c title="main.c"/ { on = 1; next } /^```/ { on = 0 } on' "$source/README.md" >"$scratch/main.c"
 [ -s "$scratch/main.c" ] || fail "README.md has no main.c"
 
@@ -46,7 +46,7 @@ for root in deb tar; do
 done
 END
 if unshare -m true 2>/dev/null; then
-  # An empty folder in the place of the checkout, for this command only.
+  # Mounts an empty folder over the checkout, for this command only.
   unshare -m bash -c 'mount -t tmpfs none "$1" && exec bash "$2/inside.sh" "$3" "$2"' bash "$source" "$scratch" "$cmake"
 else
   bash "$scratch/inside.sh" "$cmake" "$scratch"

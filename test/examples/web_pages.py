@@ -18,7 +18,7 @@ from playwright.sync_api import sync_playwright
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 MOST_BYTES_OF_DIGIT = 100_000
-# Strokes of 280 by 280 pixels.
+# For each digit: its strokes as points in a square of 280 by 280 pixels.
 STROKES = {
     1: [[(140, 40), (140, 240)]],
     7: [[(70, 55), (210, 55), (130, 245)]],

@@ -1,6 +1,6 @@
-// Inputs for runs with hostile data: buffers of exactly the size that the
-// header promises, so that a sanitizer detects out-of-bounds accesses, and
-// values that no caller should pass.
+// Creates hostile inputs for runs of generated code: buffers of exactly the
+// size that the header promises, so that a sanitizer detects out-of-bounds
+// accesses, and values that no caller should pass.
 
 #ifndef INGOT_TEST_FUZZ_HOSTILERUNS_H
 #define INGOT_TEST_FUZZ_HOSTILERUNS_H
@@ -39,7 +39,7 @@ struct Run {
                                 std::numeric_limits<ptrdiff_t>::min()};
     ptrdiff_t value = number % 5 == 3 ? most : least + below(most - least + 1);
     if (number % 7 == 0 && least <= 3 && most >= 3)
-      value = 3; // Several sizes may have to be equal.
+      value = 3; // several sizes may have to be equal
     if (number % 5 == 4 && below(2))
       value = beyond[below(5)];
     fits &= value >= least && value <= most;

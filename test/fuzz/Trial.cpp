@@ -14,8 +14,8 @@ namespace ingot::fuzz {
 
 namespace fs = std::filesystem;
 
-/// The CPU time of a compilation, and its elapsed time on a machine that is
-/// shared with other work, in seconds.
+/// The limits in seconds of the CPU time of a compilation, and of its elapsed
+/// time, which is longer if other work shares the machine.
 static constexpr unsigned secondsOfWork = 20, secondsInAll = 120;
 static constexpr rlim_t memoryAllowed = rlim_t(6) << 30;
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# A chat program from a tiny model: tokens as ONNX Runtime computes them, sampling, stops, a full context, bad input.
+# Tests the chat program of a tiny model: the same tokens as ONNX Runtime, sampling, stop texts, a full context, bad
+# input.
 # usage: chat.sh INGOT PYTHON SOURCE SCRATCH PROMPTS "OPTIONS OF make_model.py"
 set -euo pipefail
 ingot=$1 python=$2 source=$3 scratch=$4 prompts=$5
@@ -22,7 +23,7 @@ mkdir -p "$scratch"
 make -s -C "$scratch/chat" CXX=g++ CXXFLAGS='-O1 -Wall -Wextra'
 chat=$scratch/chat/chat
 
-# No library but the C library.
+# The program links no library except the C library.
 if ldd "$chat" | grep -Ev 'linux-vdso|libc\.so|libm\.so|libpthread|ld-linux'; then
   fail "the program needs another library"
 fi
@@ -41,7 +42,7 @@ done > "$scratch/seeds"
 # The last sampling option restores the greedy choice.
 "$chat" --prompt Hello --temperature 2 --top-k 1 --max-tokens 12 --print-tokens | cmp - "$scratch/one" || fail "--top-k 1"
 
-# A stop text ends the answer before it.
+# A stop text ends the answer and is not printed.
 stop=$("$python" -c 'import sys; print(open(sys.argv[1], encoding="utf-8").read()[2:4])' "$scratch/text")
 "$chat" --prompt Hello --max-tokens 12 --stop "$stop" > "$scratch/stopped"
 "$python" - "$scratch/text" "$scratch/stopped" "$stop" << 'END'
@@ -50,7 +51,7 @@ text, stopped = (open(path, encoding="utf-8").read() for path in sys.argv[1:3])
 assert stopped == text[:text.index(sys.argv[3])] + "\n", (text, stopped)
 END
 
-# A conversation: the second turn is computed after the first one.
+# In a conversation, the second turn is computed after the first one.
 printf 'Hello\n/reset\nHello\nmore\n' | "$chat" --max-tokens 12 --print-tokens > "$scratch/turns"
 [ "$(grep -oFc -- "$(cat "$scratch/one")" "$scratch/turns")" -ge 2 ] || fail "/reset: $(cat "$scratch/turns")"
 

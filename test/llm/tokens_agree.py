@@ -31,7 +31,7 @@ vocabulary = session.get_outputs()[0].shape[-1]
 def reference(tokens):
     """Yields (token, logits) as ONNX Runtime continues `tokens`."""
     past = {name: np.zeros([1, inputs[name].shape[1], 0, inputs[name].shape[3]], np.float32) for name in caches}
-    # The builder leaves the head size open: it follows from the node's attributes in the configuration.
+    # The head size must be static in the model's inputs.
     if any(isinstance(size, str) for value in past.values() for size in value.shape):
         raise SystemExit("the shapes of the caches are not known")
     feed = tokens

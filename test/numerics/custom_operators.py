@@ -90,7 +90,7 @@ def expressions(args):
     check(args, "swish-default", [node("Swish", ["x"], ["y"])], {"x": x}, {"y": swish(x, 1)})
     distance = np.abs(x - y)
     huber = np.where(distance <= 0.5, 0.5 * distance * distance, 0.5 * (distance - 0.25)).astype(np.float32)
-    # Sizes of two inputs that are open may broadcast, so they are fixed here.
+    # Dynamic sizes of two inputs might broadcast, so these cases use fixed sizes.
     check(args, "huber", [node("Huber", ["x", "t"], ["l"])], {"x": x, "t": y}, {"l": huber}, is_fixed=True)
     smooth = np.maximum(np.tanh(x), -1) + np.where((x > y) & (y != 0), x**2, -y)
     check(args, "smooth", [node("Smooth", ["x", "y"], ["z"])], {"x": x, "y": y}, {"z": smooth.astype(np.float32)}, is_fixed=True)

@@ -119,7 +119,7 @@ def shapes(ingot):
         check(ingot, f"reductions, keepdims={keepdims}", model(
             [node("Reduce" + op, ["x", "a"], [op], keepdims=keepdims) for op in ops], [x, ("a", I, [2])], [(op, F) for op in ops]),
             [{"x": np.abs(normal(2, 3, 4)), "a": ints(*a)} for a in ((0, 1), (-1, 0), (1, 2))])
-    # Also of none, which are all unless noop_with_empty_axes is set.
+    # Also for an empty list of axes, which means all axes unless noop_with_empty_axes is set.
     for empty in (0, 1):
         check(ingot, f"reductions along a list of axes of any length, {empty}", model(
             [node("Reduce" + op, ["x", "a"], [op], keepdims=1, noop_with_empty_axes=empty) for op in ops[:5]], [x, ("a", I, ["k"])], [(op, F) for op in ops[:5]]),
@@ -440,7 +440,7 @@ def bodies(ingot):
     check(ingot, "parts of a size less three", model(
         [node("Shape", ["x"], ["s"]), node("Sub", ["s", "three"], ["d"]), node("Squeeze", ["d"], ["k"]), node("Loop", ["k", "", "x"], ["y", "all"], body=few)],
         [("x", F, ["n"])], results, {"three": ints(3)}), [{"x": normal(n)} for n in (4, 8, 5)], ["n=1..8"])
-    # Without an iteration the parts have the sizes of the input, not of its bounds.
+    # If the loop has no iteration, the empty scan output has the sizes of the input, not of its bounds.
     for count, go in ((0, True), (4, False)):
         check(ingot, f"no parts of {count}, {go}", model(
             [node("Loop", ["k", "go", "x"], ["y", "all"], body=few), node("Shape", ["all"], ["z"])], [("x", F, ["n"])], [*results, ("z", I)],

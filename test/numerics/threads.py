@@ -158,7 +158,7 @@ def main():
                 if forks < least:
                     failures += 1
                     print(f"{name} {' '.join(sanitizer)}: exit {done.returncode}, {forks} times threads, not {least}\n{done.stdout}{done.stderr[:2000]}")
-            # Without threads the program never asks for them.
+            # With --threads=none, the generated code never calls parallel_for.
             subprocess.run([ingot, path("net.onnx"), "-o", path("net.cpp"), "--target", "x86-64-v3", "--weights", "source",
                             "--threads", "none"], check=True)
             subprocess.run(["clang++-22", "-std=c++17", "-O1", "-pthread", "-DRUNS=1", "-I", folder, "-I", runtime,

@@ -15,7 +15,7 @@ from onnx import helper, numpy_helper
 from beside_onnxruntime import Case, compare, rng, run
 
 FEATURES = 6
-MEMBER = 6  # the mode of sets
+MEMBER = 6  # the mode BRANCH_MEMBER: the element is in a set
 
 
 def forest(kind, trees, depth, targets, modes, missing, at_leaf=2):

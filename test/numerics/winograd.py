@@ -51,7 +51,7 @@ def cases():
             yield convolution(f"channels-{channels}-{out}", (1, channels, 15, 17), out, same)
     yield convolution("large-weights", (1, 256, 14, 14), 256, same)
     yield convolution("small-image", (1, 384, 7, 7), 160, same)
-    # Batches of images, whose tiles share a block.
+    # Batches of images: tiles of several images share a block.
     for images in (2, 5):
         for size in (3, 7, 18):
             yield convolution(f"images-{images}-{size}", (images, 32, size, size), 48, same)

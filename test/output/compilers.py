@@ -39,7 +39,7 @@ COMPILERS_OF_C = {
     "gcc for Cortex-M0": ["arm-none-eabi-gcc", "-mcpu=cortex-m0", "-mthumb", *WARNINGS_OF_C, "-c"],
 }
 
-# An index of 16 bits reaches this far.
+# On AVR, an index has 16 bits: models with more bytes of constants than this are left out.
 SIZES_OF_AVR = 32767
 
 
@@ -54,7 +54,7 @@ def main():
         model, _ = find_model(network, args.work)
         sources = {os.path.join(args.work, f"{network}.cpp"): COMPILERS,
                    os.path.join(args.work, f"{network}_c.c"): COMPILERS_OF_C}
-        # Constants are in a file: a microcontroller's memory does not hold those of each network.
+        # Stores the constants in a file: a microcontroller cannot hold those of every network.
         for source in sources:
             sh([args.ingot, model, "--target", "generic", "--weights", "file", "--name", "net", "-o", source, "--force",
                 *(word for dim in dims for word in ("--dim", dim))])

@@ -25,7 +25,7 @@ def generate(ingot, target, folder):
     path = os.path.join(folder, "mnist.cpp")
     subprocess.run([ingot, MODEL, "--name", "mnist", "--target", target, "--weights", "file", "-o", path], check=True)
     with open(path) as file:
-        # The commit would change the files each time.
+        # Removes the commit, which would change the files each time.
         return re.sub(r" \(commit [0-9a-f]+\)", "", file.read())
 
 

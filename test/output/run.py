@@ -118,7 +118,7 @@ def compile_twice(args, model, target, weights, directory):
 def check_text(directory):
     for name in ("net.cpp", "net.h"):
         with open(os.path.join(directory, name)) as file:
-            # Compilers without GCC's extensions need functions of further headers.
+            # Removes the branch for compilers without GCC's extensions, which includes more headers.
             text = re.sub(r"#if defined\(__GNUC__\)\n.*?#endif\n", "", file.read(), count=1, flags=re.S)
             for include in re.findall(r'#\s*include\s*[<"]([^>"]+)', text):
                 if include != "net.h" and not ALLOWED_INCLUDES.fullmatch(include):

@@ -20,7 +20,7 @@ def write(path, megabytes, external):
     random = np.random.default_rng(1)
     nodes, weights, tensor = [], [], "x"
     for i in range(count):
-        # Rows that differ, from few random numbers: making 1 GB of them would take longer than the report.
+        # Derives rows that differ from few random numbers: drawing 1 GB of numbers would take longer than the report.
         values = np.tile(random.standard_normal(4096, np.float32) / 64, (4096, 1)) + np.arange(4096, dtype=np.float32)[:, None] / 2**20
         weights.append(numpy_helper.from_array(values, f"w{i}"))
         nodes += [helper.make_node("MatMul", [tensor, f"w{i}"], [f"p{i}"], name=f"product{i}"),

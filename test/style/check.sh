@@ -3,7 +3,7 @@
 # and reports each violation.
 # usage: check.sh SOURCE
 set -uo pipefail
-shopt -s lastpipe # `complain`, last of a pipe, is to set `failed` of this shell
+shopt -s lastpipe # so that `complain`, the last command of a pipe, can set `failed` in this shell
 cd "$1" || exit 1
 git rev-parse --git-dir >/dev/null 2>&1 || { echo "not a git checkout: nothing to check"; exit 77; }
 
@@ -21,7 +21,8 @@ git grep -nwiE 'x86|x86_64|sse|avx[0-9]*|vnni|amx|neon|mve|cortex|cuda|hexagon|h
   complain "A target's name outside targets/"
 # The words are written in two parts, so that the search does not find them here.
 git grep -nwE 'TO''DO|FIX''ME|XX''X' -- ':!LICENSE' | complain "An open end"
-# Words of our own, where the field has a term; docs/internals/glossary.md maps the rest.
+# Words of our own for which the field has a term (words.tsv); docs/internals/glossary.md
+# explains the others.
 while IFS=$'\t' read -r word instead; do
   git grep -nwiE "$word" -- '*.cpp' '*.h' '*.td' '*.def' '*.inc' '*.md' '*.py' '*.mlir' '*.test' \
     ':!docs/internals/glossary.md' | complain "Say \"$instead\" instead"

@@ -15,7 +15,8 @@ import numpy as np
 import onnx
 from onnx import helper, numpy_helper
 
-# Tolerances: f32 accumulators, and operands rounded to 8, 11 and 11 bits of mantissa.
+# Tolerances, by the type of the operands: f32 has f32 accumulators; the others are rounded to 8, 11 and 11 bits of
+# mantissa.
 TOLERANCES = {"f32": 2e-6, "bf16": 1e-2, "tf32": 1.5e-3, "f16": 2e-3}
 
 
@@ -79,7 +80,7 @@ class Case:
             if self.groups > 1:
                 q, k, v = reshape(q, 1, own, self.groups, m, d), reshape(k, 1, own, 1, n, d), reshape(v, 1, own, 1, n, e)
             k = add("Transpose", k, perm=[0, 1, 2, 4, 3] if self.groups > 1 else [0, 1, 3, 2])
-        for i in range(3 * self.stored):  # A second use, so that they are stored in the model's memory.
+        for i in range(3 * self.stored):  # Uses the tensors a second time, so that they are stored in the model's memory.
             nodes.append(helper.make_node("ReduceMax", [f"t{i}"], [f"r{i}"], keepdims=0))
         scores = add("Mul", add("MatMul", q, k), "scale")
         if self.mask is not None:

@@ -83,8 +83,8 @@ CASES = {
     "depthwise_3x3_96_strided": (conv(96, 56, 96, 3, group=96, strides=[2, 2]), 48, 0.55),
     "depthwise_3x3_144_strided": (conv(144, 28, 144, 3, group=144, strides=[2, 2]), 45, 0.55),
 }
-# How many hot loops of a case may spill, although similar ones do not: the last register of a row starts
-# at an arbitrary position.
+# The number of hot loops that may spill, by case. In these cases the last vector of a row starts at an arbitrary
+# position, which takes more registers than in similar cases.
 MAY_SPILL = {"depthwise_3x3_200": 1, "depthwise_3x3_24_strided": 1}
 # The MACs per packet that whole networks must reach, counting all packets of a run.
 NETWORKS = {"mnist_int8": 30, "tiny_ds_cnn_kws_int8": 45, "tiny_resnet8_cifar_int8": 70}

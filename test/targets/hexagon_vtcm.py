@@ -27,8 +27,8 @@ MOST_PACKETS = 1.03
 PROBE = "\t{\n\t\tmemb(%s+#0) += #0\n\t}"
 # Constants must be in a writable section, since the probes write to them.
 WRITABLE = ".vectors_of_constants"
-# Probes cannot add an offset in vectors. A register that points after the last constants, with vectors
-# loaded before it, must still be attributed to them.
+# A probe accesses the address in a register, without the load's offset. This space after the last constants ensures
+# that a register that points behind them is still attributed to constants.
 GUARD = f'\t.section\t{WRITABLE},"aw",@progbits\n\t.space\t4096\n'
 
 
@@ -77,7 +77,7 @@ def probed_program(facts, plugin, folder, sources):
     _, program = count_packets(facts, plugin, folder, [assembly, main], [writable, guard])
     ranges = {}
     for line in run(["readelf", "-sW", program]).splitlines():
-        # A static object of main.cpp: the arena, a tensor, or VTCM.
+        # Matches a static object of main.cpp: the arena, a tensor, or VTCM.
         if found := re.match(r"\s*\d+: ([0-9a-f]{8})\s+(\S+) OBJECT .* _ZL\d+(\w+)$", line):
             begin = int(found[1], 16)
             ranges[found[3]] = begin, begin + int(found[2], 0)

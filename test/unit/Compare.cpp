@@ -34,8 +34,8 @@ TEST_CASE("a float near zero may be off by a part of the range", "[run]") {
   ofRange.ofRange = 1e-5;
   CHECK(compare(near, want, ofRange).same());
   CHECK(compare(far, want, ofRange).firstWrong == 2);
-  // Without a tolerance relative to the range, which is so if the data set
-  // specifies its tolerance, the small error counts.
+  // If the data set specifies its tolerance, no tolerance is relative to the
+  // range, so the small error counts.
   CHECK(compare(near, want, Tolerance()).firstWrong == 2);
 }
 

@@ -216,7 +216,8 @@ template <typename T> double ulpError(T got, Real expected) {
   if (std::isinf(rounded) || std::isinf(got)) {
     if (got == rounded)
       return 0;
-    // An overflow that is caused by rounding only counts as one unit.
+    // An overflow that is caused only by rounding counts as an error of one
+    // unit in the last place.
     return std::fabs(expected) >
                        Real(std::numeric_limits<T>::max()) * Real(1 - 1e-6) &&
                    (got > 0) == (expected > 0)

@@ -368,8 +368,8 @@ TEST_CASE("what is said of many nodes is said once, of the first") {
   CHECK(diagnostics.list()[0].node == "node #0");
   CHECK(diagnostics.list()[1].count == 1);
   CHECK(diagnostics.list()[1].node == "node #7");
-  // Errors about the file have no node, so that they are not merged like errors
-  // of one node: 100 of them are listed, the others counted.
+  // Errors about the file have no node, so they are not merged as errors about
+  // one node are: 100 of them are listed, the others are counted.
   for (int i = 0; i < 150; ++i)
     diagnostics.report(DiagnosticId::DuplicateName, "the same");
   CHECK(diagnostics.list().size() == 102);

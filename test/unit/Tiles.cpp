@@ -83,8 +83,8 @@ TEST_CASE("rows of a tile do not evict one another from the first cache",
 TEST_CASE("tiles have more sums than just hide the latency", "[kernel]") {
   mlir::MLIRContext context;
   mlir::Type f32 = mlir::Float32Type::get(&context);
-  // A 4 x 2 tile would leave no remaining rows of 128, but its 8 accumulators
-  // only just hide the latency.
+  // A 4 x 2 tile would divide the 128 rows without remainder, but its 8
+  // accumulators barely hide the latency.
   TileChoice tile = TileModel(128, 384, 384, *lookupTarget("x86-64-v3"), f32)
                         .ranked()
                         .front();

@@ -127,7 +127,7 @@ static double measuredError(int64_t size, int64_t channels,
   return std::sqrt(error / result);
 }
 
-/// The estimate for f32.
+/// Returns winogradError for these weights in f32.
 static double errorOf(mlir::ElementsAttr weights, int64_t size) {
   return winogradError(weights, size,
                        mlir::Float32Type::get(weights.getContext()),

@@ -116,7 +116,8 @@ def act_as_compiler(arguments):
         if argument.endswith(".cpp") and os.path.exists(argument):
             with open(argument) as file:
                 source = file.read()
-            # Only the vector code is broken: its strategy is at fault.
+            # Breaks only the code with vectors: the code for `generic` stays right, so the strategy is found to be
+            # the cause.
             if "for generic" not in source.split("\n")[0]:
                 broken = break_kernel(source, fault["node"])
                 if broken == source:
@@ -171,7 +172,7 @@ def main():
             else:
                 model = network(seed, quantized=False)
                 onnx.save(model, good)
-                # conv2 to conv5 have equal shapes, and so one kernel: conv2 is the first that is wrong.
+                # conv2 to conv5 have equal shapes, so they share a kernel: conv2 is the first of them that is wrong.
                 node = ["conv1", "conv2", "last", "conv1", "conv2", "last", "conv1"][i]
                 compilers = {c: shutil.which(c) for c in ("g++", "clang++", "clang++-22") if shutil.which(c)}
                 with open(os.path.join(folder, "fault.json"), "w") as file:

@@ -17,7 +17,7 @@ const kindOf = strategy => kinds.find(k => k[1].test(strategy || ""));
 
 let report, calls, nodes, nodeOf, callsOfKernel, callsOfNode, sourceOf, decibelsOf, chosen = null, view = "compiled", part = 0, layouts = {};
 
-/// Makes a report the one that is shown, with the tables to look things up.
+/// Shows the report with this index, and builds its lookup tables.
 function load(index) {
   report = reports[index];
   calls = report.groups || [];
@@ -126,7 +126,7 @@ function drawComparison() {
 
 // --------------------------------------------------------------------- tables
 
-/// Fills a table that can be sorted. A column: [title, value, isText, hint].
+/// Fills a sortable table. Each column is [title, value, isText, hint].
 function fillTable(section, columns, rows, options) {
   const root = d3.select(section), state = root.node().sorting || (root.node().sorting = {});
   const head = root.select("thead").html("").append("tr").selectAll("th").data(columns).enter().append("th")
@@ -165,8 +165,8 @@ function fillTable(section, columns, rows, options) {
   });
 }
 
-/// Returns the key of the best known time of kernel calls: measured, or
-/// predicted for a GPU or a processor core.
+/// Returns the key of the most precise time that the kernel calls have:
+/// measured, predicted for a GPU, or predicted for a processor core.
 const timeKey = () => ["measured_microseconds", "microseconds"].find(key => calls.some(c => c[key] !== undefined)) || "cycles";
 
 function drawTable() {
@@ -239,7 +239,8 @@ function drawRoofline() {
     return;
   const svg = d3.select("#roofline svg").html("").attr("class", "chart"), width = svg.node().clientWidth || 1200, height = 320;
   svg.attr("height", height).attr("viewBox", `0 0 ${width} ${height}`);
-  // Winograd needs fewer multiplications than MACs.
+  // The peak is computed without Winograd kernels, which executes fewer multiplications
+  // than MACs.
   const direct = points.filter(c => c.strategy !== "winograd");
   const peak = d3.max(direct.length ? direct : points, c => c.least_cycles ? c.macs / c.least_cycles : c.macs / c.cycles);
   const intensity = c => c.macs / c.bytes, speed = c => c.macs / c.cycles;
@@ -361,7 +362,8 @@ function boxesOf() {
     }
     const sources = boxesOfNode.get(from.name);
     if (sources) {
-      // A node of several kernels is complete after the last of them.
+      // The tensor of a node that several kernels compute is complete after the
+      // last of them.
       edge(sources[sources.length - 1], to, tensor);
     } else if (!seen.has(from)) {
       seen.add(from);
@@ -377,8 +379,8 @@ function boxesOf() {
     const box = add({io: true, title: "output", lines: [["", v.name], ["", v.type]], nodes: [], calls: []});
     connect(box, {graph: ""}, v.name, new Set());
   });
-  // Edges back in time, to a box of an earlier call, would be drawn as loops of
-  // the graph. They belong to nodes that several kernels share.
+  // Drops edges to a box of an earlier call, which would be drawn as loops.
+  // Such edges belong to nodes that several kernels share.
   const list = [...edges.values()].filter(e => e.to.title === "output" || +e.from.id < +e.to.id);
   return {boxes, edges: list};
 }
@@ -471,8 +473,8 @@ function selectBox(box) {
 
 // ------------------------------------------------------------------ selection
 
-/// Selects {call: INDEX} or {node: NAME}; the graph moves there unless it was
-/// clicked itself.
+/// Selects {call: INDEX} or {node: NAME}. The graph scrolls to the selection,
+/// unless the click was in the graph.
 function select(what, fromGraph) {
   if (what.node === undefined && what.call === undefined)
     return;

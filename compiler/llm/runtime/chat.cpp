@@ -136,7 +136,7 @@ Options read_options(int count, char **words) {
   return options;
 }
 
-/// Memory of zeros with an alignment; pages that are not used need no memory.
+/// Zeroed, aligned memory. Pages that are never touched use no physical memory.
 class Memory {
 public:
   Memory(size_t bytes, size_t align) : block(std::calloc(bytes + align, 1)) {
@@ -154,7 +154,8 @@ private:
   void *block, *aligned;
 };
 
-/// The file of the weights: mapped where the system can do that, so that pages are read when they are needed.
+/// The file of the weights. It is memory-mapped where the system supports that, so that pages are
+/// read on first use.
 class Weights {
 public:
   explicit Weights(const std::string &path) {
@@ -225,7 +226,7 @@ public:
     pending.insert(pending.end(), tokens.begin(), tokens.end());
   }
 
-  /// Computes the pending tokens, then answers.
+  /// Computes the pending tokens, then generates an answer.
   End answer() {
     if (pending.empty())
       fail("the prompt is empty");
@@ -293,7 +294,8 @@ private:
     return std::max(std::chrono::duration<double>(Clock::now() - start).count(), 1e-9);
   }
 
-  /// Computes the pending tokens: a single one with the function for a token, more in parts.
+  /// Computes the pending tokens: a single token with run_token, more in chunks of `prompt_chunk`
+  /// tokens.
   void compute() {
     for (size_t begin = 0; begin < pending.size();) {
       size_t count = std::min(pending.size() - begin, settings::prompt_chunk);
@@ -315,7 +317,8 @@ private:
     pending.clear();
   }
 
-  /// Forgets the older half of the tokens. The rest is computed again, since the cache depends on the positions.
+  /// Removes the older half of the tokens. The others are computed again, since the cache depends
+  /// on the positions.
   void drop() {
     std::vector<int32_t> kept;
     if (!past.empty() && past.front() == settings::begin_token)
@@ -327,7 +330,8 @@ private:
     pending = kept;
   }
 
-  /// Prints text except for a rest that may begin a stop text; whether a stop text was found.
+  /// Prints text, except for an end that may be the beginning of a stop text. Returns whether a
+  /// stop text was found.
   bool show(const std::string &more, bool is_last = false) {
     text += more;
     size_t end = text.size();

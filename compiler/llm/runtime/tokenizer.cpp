@@ -2,8 +2,8 @@ namespace {
 
 // ------------------------------------------------------------------ UTF-8
 
-/// Reads the character at `at`, and sets `length` to its bytes; an invalid sequence is U+FFFD. The length of an
-/// invalid sequence is the longest start of a valid one.
+/// Returns the code point of the character at `at`, and sets `length` to its bytes. For an invalid
+/// sequence returns U+FFFD; its length is that of the longest prefix of a valid sequence.
 uint32_t read_char(std::string_view text, size_t at, size_t &length) {
   auto byte = [&](size_t i) -> uint32_t { return i < text.size() ? (unsigned char)text[i] : 0; };
   uint32_t first = byte(at);
@@ -186,7 +186,7 @@ struct Part {
   bool is_match;
 };
 
-/// Divides `text` into matches of a pattern and what is between them.
+/// Divides `text` into the matches of a pattern and the text between them.
 std::vector<Part> find_all(const int32_t *code, std::string_view text) {
   std::vector<Part> parts;
   Matcher matcher(code, text);
@@ -387,7 +387,7 @@ std::string surrounded(std::string_view text, int32_t set) {
 
 //? end
 //? trim
-/// Removes characters of a set at the ends.
+/// Removes the characters of a set at the start, at the end, or at both.
 std::string trimmed(std::string_view text, int32_t set, bool at_start, bool at_end) {
   size_t begin = 0, end = text.size(), length = 0;
   while (at_start && begin < end && in_set(set, read_char(text, begin, length)))
@@ -604,7 +604,7 @@ void encode_word(std::string_view word, std::vector<int32_t> &tokens) {
 
 //? end
 //? unigram
-/// The most probable division of a word into tokens.
+/// Unigram: adds the tokens of the most probable division of a word into tokens.
 void encode_word(std::string_view word, std::vector<int32_t> &tokens) {
   struct Node {
     double score = 0;
@@ -633,7 +633,8 @@ void encode_word(std::string_view word, std::vector<int32_t> &tokens) {
     if (!has_single)
       offer(begin, begin + length, -1, kUnknownScore);
   }
-  // The parts from the last to the first; -1 and the token for unknown text are the same.
+  // Collects the parts from the last to the first. Consecutive unknown parts are merged if
+  // kFusesUnknown.
   std::vector<Node> path;
   std::vector<size_t> ends;
   bool was_unknown = false;
@@ -669,7 +670,7 @@ void encode_word(std::string_view word, std::vector<int32_t> &tokens) {
 
 //? end
 //? wordpiece
-/// Takes the longest token at the start of the rest of the word, again and again.
+/// WordPiece: repeatedly takes the longest token at the start of the remaining word.
 void encode_word(std::string_view word, std::vector<int32_t> &tokens) {
   size_t chars = 0;
   for (char c : word)

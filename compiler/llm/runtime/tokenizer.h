@@ -14,7 +14,7 @@
 
 namespace INGOT_NAMESPACE {
 
-/// One more than the largest token.
+/// The largest token number plus one.
 inline constexpr int32_t vocabulary_size = INGOT_VOCABULARY;
 
 /// Returns the tokens of `text`. With `add_special` the tokens that the model expects around a text are added

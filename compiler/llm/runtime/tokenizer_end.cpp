@@ -20,7 +20,8 @@ bool is_word_char(std::string_view text, size_t at, bool before) {
   return at < text.size() && in_set(kWordChars, read_char(text, at, length));
 }
 
-/// The added tokens as they occur in the text before (or after) normalization, by their first bytes.
+/// The added tokens that are searched for before (or after) normalization, by the first byte of
+/// their text.
 struct AddedTexts {
   struct Entry {
     std::string text;
@@ -97,7 +98,7 @@ void extract(std::string_view text, bool, bool is_first, std::vector<Section> &s
 }
 
 //? end
-/// Adds the tokens of text without added tokens.
+/// Adds the tokens of a section: its added token, or those of its text.
 void encode_section(const Section &section, std::vector<int32_t> &tokens) {
   if (section.token >= 0) {
     tokens.push_back(section.token);
@@ -110,7 +111,8 @@ void encode_section(const Section &section, std::vector<int32_t> &tokens) {
 
 // ---------------------------------------------------------------- decoding
 
-/// The longest start of `text` that consists of whole characters; invalid bytes count as characters.
+/// Returns the length of the longest prefix of `text` without an unfinished character at its end.
+/// Invalid bytes count as characters.
 size_t whole_chars(std::string_view text) {
   size_t size = text.size();
   for (size_t back = 1; back <= 3 && back <= size; ++back) {
@@ -169,8 +171,8 @@ std::string Decoder::take(bool is_last) {
   size_t size = is_last ? rest.size() : whole_chars(rest);
   std::string text = valid_utf8(rest.substr(0, size));
   if (kDecodesByteTokens) {
-    // Each byte of an invalid sequence becomes U+FFFD. Without streaming, bytes that follow each other are valid
-    // together or not at all.
+    // Each byte of an invalid sequence becomes U+FFFD. With holds_runs (no streaming), consecutive byte
+    // tokens are valid as a whole or not at all.
     if (!is_last && holds_runs)
       return "";
     bool is_valid = text == rest.substr(0, size);
@@ -188,7 +190,7 @@ std::string Decoder::take(bool is_last) {
   return text;
 }
 
-/// Removes what the decoder strips at the start of the whole text.
+/// Removes the leading characters that the decoder strips from the start of the whole text.
 std::string Decoder::stripped(std::string text) {
   size_t strip = 0;
   while (strips < kStripStart && strip < text.size() && text[strip] == kStripChar)

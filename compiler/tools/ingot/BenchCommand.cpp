@@ -85,7 +85,7 @@ static void printKernels(ArrayRef<Summary> kernels, ArrayRef<std::string> names,
 }
 
 /// Writes the recorded kernels in the format of Chrome's trace viewer, which
-/// Perfetto reads, too; false with a diagnostic if the file cannot be written.
+/// Perfetto also reads; false with a diagnostic if the file cannot be written.
 static bool writeTrace(StringRef path, const TimedModel &timed, StringRef model,
                        Diagnostics &diagnostics) {
   std::error_code error;
@@ -206,7 +206,7 @@ int benchCommand(Arguments &arguments, Diagnostics &diagnostics) {
   arguments.perGroup |= arguments.roofline;
   if (isTraced && !requireOneTarget(arguments, "--trace", diagnostics))
     return diagnostics.exitCode();
-  // A trace that cannot be written is reported before the model is compiled.
+  // Checks the path of the trace before the model is compiled.
   if (isTraced && (!checkWritable(arguments.trace, diagnostics) ||
                    !checkReplaceable(arguments, arguments.trace, diagnostics)))
     return diagnostics.exitCode();

@@ -155,7 +155,7 @@ int runCommandLine(int argc, char **argv) {
   if (!cl::ParseCommandLineOptions(argc, argv, "", &problemStream)) {
     reportProblems(options, wanted, sys::path::filename(argv[0]), problems,
                    diagnostics);
-    // LLVM prints some problems itself.
+    // LLVM has printed some problems itself, so a diagnostic is added.
     if (diagnostics.empty())
       diagnostics.report(DiagnosticId::BadOption,
                          "the value of an option is not valid",

@@ -63,11 +63,11 @@ std::string commandText(const Arguments &arguments) {
   CommandText command;
   command.add("ingot");
   command.add(sys::path::filename(arguments.compile.model));
-  // The targets of this machine, if the command does not name them.
+  // If the command does not name the target, adds the target of this machine.
   if (arguments.compile.target &&
       (options.target.empty() || options.target == "native"))
     command.add("target", arguments.compile.target->name.split(':').first, "");
-  // Options that do not change the source, and those that Compilation adds.
+  // Omits options that do not change the source, and --name and -o.
   static constexpr StringLiteral others[] = {"o",         "name",  "evidence",
                                              "emit-test", "force", "json"};
 #define INGOT_OPTION(MEMBER, TYPE, NAME, LETTER, GROUP, VALUE, DEFAULT,        \

@@ -44,7 +44,7 @@ struct Arguments {
   /// The folder for the tables about the generated code; empty: none.
   std::string evidence;
   std::vector<std::pair<std::string, std::string>> inputs;
-  /// What `ingot verify` compares, how.
+  /// What `ingot verify` compares, and how.
   verify::InputChoices inputChoices;
   verify::ReferenceOptions referenceOptions;
   bool perNode = false;
@@ -64,15 +64,16 @@ struct Arguments {
   std::string plot;
   /// Whether `ingot report` times the kernels.
   bool measures = false;
-  /// What `ingot llm` makes: the most tokens, those of a part of the prompt,
-  /// and the form of a conversation; 0 and empty: chosen from the model.
+  /// For `ingot llm`: the most tokens of a conversation, the tokens of a chunk
+  /// of the prompt, and the name of the chat template; 0 and empty: chosen from
+  /// the model.
   unsigned context = 0, promptChunk = 0;
   std::string chatTemplate;
   unsigned threads = 1;
   double seconds = 3;
-  /// The ticks per second of a log, as given.
+  /// The clock frequency of a trace log (--clock), as given.
   std::string clock;
-  /// What `ingot diff` allows, by the names of the options.
+  /// How much `ingot diff` lets each size grow, by the names of the options.
   std::vector<std::pair<std::string, Growth>> growth;
   /// Whether and how the model is quantized.
   bool quantizes = false;

@@ -22,14 +22,13 @@ using namespace mlir;
 
 namespace ingot {
 
-/// Prints the module after a stage: completely into a file; without locations
-/// and the data of large weights to the terminal.
+/// Prints the module after a stage. A file gets the complete module; on the
+/// terminal, locations and the data of large weights are omitted.
 static void printModule(ModuleOp module, StringRef output,
                         Diagnostics &diagnostics) {
   OpPrintingFlags flags;
   if (output.empty() || output == "-") {
-    // The flag for local scope omits the section with the data of large
-    // constants, which are elided.
+    // Local scope omits the section that holds the data of large constants.
     flags.elideLargeElementsAttrs(16).useLocalScope();
     flags.printNameLocAsPrefix();
     module.print(llvm::outs(), flags);
@@ -496,7 +495,8 @@ int compileCommand(Arguments &arguments, Diagnostics &diagnostics) {
     compilation = planAndMeasure(options, *context, footprint, diagnostics);
     if (!compilation || !checkBudget(options, footprint, *context, diagnostics))
       return diagnostics.exitCode();
-    // The tables of --evidence do not change what is written.
+    // Without a budget, the header must not state sizes: --evidence does not
+    // change the generated code.
     if (hasBudget)
       flash = footprint.flash();
     else

@@ -1,9 +1,10 @@
 // The command `ingot diff OLD NEW`.
 //
-// Compares two reports of `ingot inspect --json`; a model is inspected first.
-// Kernel calls are paired by the ONNX nodes that they compute: first those with
-// the same nodes, then those with a common node, then those of the same
-// strategy, result and work, since an exporter may rename all nodes.
+// Compares two reports of `ingot inspect --json`; if a file is a model, it is
+// inspected first. Kernel calls are paired by the ONNX nodes that they compute:
+// first calls with the same nodes and strategy, then calls with a common node,
+// then calls with the same strategy, result and work, since an exporter may
+// rename all nodes.
 
 #include "compiler/report/ReadJson.h"
 #include "compiler/tools/ingot/Commands.h"
@@ -22,7 +23,8 @@ namespace ingot {
 
 namespace {
 
-/// A figure of a report or of a kernel call.
+/// A number in a report or in the entry of a kernel call: its JSON key and its
+/// title.
 struct Figure {
   StringLiteral key, title;
   /// The option that limits its growth; empty: none.
@@ -35,7 +37,7 @@ struct Report {
   std::vector<json::Object> kernels;
 };
 
-/// A kernel call of both reports, or of one of them.
+/// Two paired kernel calls; one is null if only the other report has the call.
 struct Pair {
   const json::Object *before = nullptr, *after = nullptr;
 };
@@ -79,8 +81,8 @@ static std::string numberText(double number, bool hasSign = false) {
   return (rounded < 0 ? "-" : hasSign ? "+" : "") + digits;
 }
 
-/// Reads a report, or inspects a model; returns nothing, with diagnostics, if
-/// there are no figures.
+/// Reads a report, or inspects a model. Returns nothing, with diagnostics, if
+/// the model does not compile or the file is neither.
 static std::optional<Report> readReport(Arguments &arguments, StringRef path,
                                         bool isReport,
                                         Diagnostics &diagnostics) {
@@ -155,8 +157,8 @@ static bool haveCommonNode(const json::Object &before,
   });
 }
 
-/// Pairs the kernel calls of two reports; in the order of the new one, with the
-/// calls that only the old one has where they were.
+/// Pairs the kernel calls of two reports. The pairs are in the order of the new
+/// report; calls that only the old report has keep their place between these.
 static std::vector<Pair> pairKernels(const Report &before,
                                      const Report &after) {
   std::vector<int> partner(after.kernels.size(), -1);
@@ -198,8 +200,8 @@ static std::vector<Pair> pairKernels(const Report &before,
   return pairs;
 }
 
-/// Returns the figures and texts of a pair that differ, for example "weights 8
-/// -> 16".
+/// Returns descriptions of the values in which a pair differs, for example
+/// "weights 8 -> 16".
 static std::vector<std::string> changesOf(const Pair &pair) {
   std::vector<std::string> changes;
   for (StringRef key : {"strategy", "result"})
@@ -403,7 +405,8 @@ int diffCommand(Arguments &arguments, Diagnostics &diagnostics) {
       !refuseUnused(arguments, {"target"}, "on two reports", diagnostics))
     return diagnostics.exitCode();
   std::vector<std::optional<Report>> read(2);
-  // Reports first: without --target, a model is compared for the same target.
+  // Reads the reports first: without --target, a model is inspected for the
+  // target of the report.
   for (bool isReport : {true, false})
     for (size_t i : {0, 1}) {
       if (areReports[i] != isReport)

@@ -1,9 +1,9 @@
 // The command `ingot inspect MODEL`.
 //
 // Prints a summary of the model file, the strategy of each fusion group, and
-// the sizes of code and memory on the target, for which the generated code is
-// compiled. If the model cannot be compiled, prints the summary and the
-// diagnostics. Dimensions that the model leaves open get sizes for the report.
+// the sizes of code and memory on the target, measured by compiling the
+// generated code. If the model cannot be compiled, prints the summary and the
+// diagnostics. Dynamic dimensions without a size get one for the report.
 
 #include "compiler/inspect/ModelReport.h"
 #include "compiler/tools/ingot/Commands.h"
@@ -74,8 +74,8 @@ static std::string shortNodes(ArrayRef<std::string> nodes) {
   return llvm::join(shown, " ");
 }
 
-/// The column width for the longest strategy name with the mark of scalar
-/// kernels.
+/// The column width: the longest strategy name, and the mark of kernels that
+/// compute floats one by one.
 constexpr unsigned strategyWidth = 22;
 
 /// Prints a line for each launch of a GPU output.
@@ -219,7 +219,7 @@ static void printTotals(const ModelReport &report,
        << " bytes, in addition to that RAM\n";
 }
 
-/// Prints the options that bind open dimensions and, if the model does not
+/// Prints the options that fix dynamic dimensions and, if the model does not
 /// compile, its errors with their hints.
 static void printNextSteps(const ModelReport &report,
                            const Diagnostics &diagnostics) {

@@ -14,8 +14,8 @@ using namespace llvm;
 
 namespace ingot {
 
-/// Returns the options of the network: a function for the prompt and one for a
-/// token, which share weights and cache.
+/// Sets the options of the network: an entry point for chunks of the prompt and
+/// one for a single token, which share weights and cache.
 static void chooseOptions(const llm::ModelFolder &model, int64_t chunk,
                           CompileOptions &options, Diagnostics &diagnostics) {
   options.model = model.model;

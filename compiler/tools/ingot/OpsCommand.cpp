@@ -22,9 +22,9 @@ namespace ingot {
 namespace {
 struct OperatorRow {
   std::string name;
-  /// The graph operator that an import creates for this ONNX operator.
+  /// The graph operator that the importer creates for this ONNX operator.
   std::string how;
-  /// The forms of the operator that are not supported.
+  /// The unsupported attributes and types of the operator.
   std::string limits;
   OperatorInfo info;
   bool supported = true;
@@ -77,7 +77,7 @@ static std::vector<OperatorRow> operatorRows() {
   std::vector<OperatorRow> rows;
   for (const OperatorInfo &info : standardOperators())
     rows.push_back(rowOf(info));
-  // Adds operators of domains other than ONNX's own.
+  // Adds operators that are not in ONNX's own domains.
   for (const graph::OnnxOperator *op : graph::OnnxRegistry::get().all())
     if (!op->domain.empty() && !newestOpset(op->domain))
       rows.push_back({op->domain + "." + op->name,
@@ -145,8 +145,8 @@ static void showRow(const OperatorRow &row) {
     outs() << remark << "\n";
 }
 
-/// Shows the operator of this name; without a domain, those of all domains if
-/// the default domain has none.
+/// Shows the operator `wanted`. If the name has no domain and the default
+/// domain has no such operator, shows those of all domains.
 static int showOperator(StringRef wanted, ArrayRef<OperatorRow> rows,
                         Diagnostics &diagnostics) {
   auto showAll = [&](auto isWanted) {
@@ -186,9 +186,9 @@ int opsCommand(Arguments &arguments, Diagnostics &diagnostics) {
   return Success;
 }
 
-/// Returns the instruction sets that the functions of a target may use, as the
-/// pragma around them names them; none for targets whose compiler flags name a
-/// processor.
+/// Returns the instruction sets that the functions of a target may use, as in
+/// the target pragma around them; none if the target's compiler flags name a
+/// processor instead.
 static SmallVector<StringRef> featuresOf(const TargetDescription &target) {
   StringRef list = target.openText.split("target(\"").second.split('"').first;
   SmallVector<StringRef> features;

@@ -198,7 +198,7 @@ Options::Options() {
     for (const TargetDescription &other : allTargets())
       if (other.tcmName == memory)
         owners.push_back(other.name);
-    // The option keeps a reference to this text.
+    // The string must outlive the option, which keeps a reference to it.
     texts.push_back("Size of the " + memory.upper() +
                     " (on-chip vector memory of " + join(owners, ", ") +
                     ") that the caller provides; activations are placed there");

@@ -16,7 +16,7 @@ using namespace mlir;
 namespace ingot {
 
 /// Returns the chart of accuracy against size: each point quantizes one more
-/// layer. Points without loss, of which the decibels are infinite, are left out.
+/// layer. Points without loss, whose decibels are infinite, are left out.
 static Chart chartOf(const Arguments &arguments,
                      const quantize::QuantizeReport &report) {
   Chart chart;

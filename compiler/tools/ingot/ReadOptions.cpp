@@ -51,7 +51,8 @@ static std::optional<int64_t> readBytes(StringRef text, StringRef option,
   return std::nullopt;
 }
 
-/// Reads "64K", or "2%" of the old size.
+/// Reads a limit of growth: bytes such as "64K", or a percentage of the old
+/// size such as "2%".
 static std::optional<Growth> readGrowth(StringRef text, StringRef option,
                                         bool isPercentOnly,
                                         Diagnostics &diagnostics) {
@@ -89,8 +90,8 @@ static const TargetDescription *findTarget(StringRef wanted,
   return nullptr;
 }
 
-/// Returns the target with the costs of a core; null with a diagnostic if the
-/// target's family has no such core.
+/// Returns `target` with the costs of the processor core `core`; null with a
+/// diagnostic if the target's family has no such core.
 static const TargetDescription *tuneTarget(const TargetDescription &target,
                                            StringRef core,
                                            Diagnostics &diagnostics) {
@@ -557,7 +558,7 @@ bool refuseUnused(const Arguments &arguments, ArrayRef<StringRef> unused,
   return false;
 }
 
-/// Returns the names of the targets that multiply floats of the format
+/// Returns the names of the targets that can multiply floats of the format
 /// `floats`.
 static std::string namesWith(StringRef floats) {
   SmallVector<StringRef> names;
@@ -567,7 +568,7 @@ static std::string namesWith(StringRef floats) {
   return llvm::join(names, ", ");
 }
 
-/// Reads --fast; each target must multiply the format.
+/// Reads --fast; reports an error if a target cannot multiply the format.
 static void readFast(StringRef kind, Arguments &arguments,
                      Diagnostics &diagnostics) {
   std::string option = "--fast=" + printable(kind);

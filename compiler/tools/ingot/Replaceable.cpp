@@ -28,7 +28,7 @@ static bool isOwnContent(StringRef path, StringRef content) {
     return content.starts_with("INGOTWTS");
   if (extension == ".mlir")
     return content.contains("kernel.model") || content.contains("graph.");
-  // The tables of --evidence, by the names of their columns.
+  // Recognizes the tables of --evidence by the names of their columns.
   if (extension == ".csv")
     return content.starts_with("onnx_graph,onnx_index,") ||
            content.starts_with("file,line,kind,function,onnx_nodes");
@@ -36,7 +36,7 @@ static bool isOwnContent(StringRef path, StringRef content) {
     return content.take_front(64).contains("ingot");
   if (extension == ".html")
     return content.contains("<title>Ingot report</title>");
-  // Timelines, and reports by their first keys.
+  // Recognizes timelines, and reports, by their first keys.
   if (extension == ".json" &&
       (content.starts_with("{\"otherData\":{\"producer\":\"ingot ") ||
        (content.starts_with("{\n  \"schema\": ") &&

@@ -1,9 +1,9 @@
 // The command `ingot report MODEL`.
 //
-// Writes what `ingot inspect` knows, for one or more targets, as one HTML file
-// that needs no network. With --json, prints the data of the page instead; with
-// --md, a summary for a pull request. With --plot, also draws the time of each
-// kernel.
+// Writes what `ingot inspect` knows, for one or more targets, as one
+// self-contained HTML file. With --json, prints the data of the page instead;
+// with --md, a summary for a pull request. With --plot, also draws the time of
+// each kernel.
 
 #include "codegen/files/OutputFiles.h"
 #include "compiler/Faults.h"
@@ -18,7 +18,8 @@
 
 namespace ingot {
 
-/// Prints the first report with the others as its member `other_targets`.
+/// Returns the JSON of the first report; the others are in its member
+/// `other_targets`.
 static std::string jsonOf(llvm::ArrayRef<ModelReport> reports,
                           unsigned indent) {
   std::string text;

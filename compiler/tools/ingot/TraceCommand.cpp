@@ -1,8 +1,8 @@
 // The command `ingot trace LOG`.
 //
 // Converts the lines that the trace hook of a program printed, for example on a
-// microcontroller's serial port, to a timeline. A log has these lines, and
-// others, which are ignored:
+// microcontroller's serial port, to a timeline. A log has lines of these three
+// forms; other lines are ignored:
 //
 //   ingot-trace clock HZ                ticks per second
 //   ingot-trace name KERNEL TEXT        what NAME_kernel_name(kernel) returns
@@ -80,15 +80,15 @@ static std::string readLine(StringRef line, Log &log) {
   return "";
 }
 
-/// Pairs starts with ends. A run ends where a kernel starts whose number is not
-/// above that of the kernel before.
+/// Pairs the start of each kernel with its end. A new run begins when a kernel
+/// starts whose number is not greater than that of the previous kernel.
 static std::vector<TimelineEvent> eventsOf(const Log &log) {
   std::vector<TimelineEvent> runs, kernels;
   std::optional<Log::Call> open;
   uint64_t wrapped = 0, last = 0, first = 0;
   int32_t lastKernel = -1;
   for (const Log::Call &call : log.calls) {
-    // A counter of 32 bits starts again at 0.
+    // A 32-bit counter has wrapped around.
     if (call.ticks + wrapped < last && call.ticks < (uint64_t(1) << 32))
       wrapped += uint64_t(1) << 32;
     uint64_t now = std::max(call.ticks + wrapped, last);
@@ -106,7 +106,8 @@ static std::vector<TimelineEvent> eventsOf(const Log &log) {
       open = {call.kernel, false, now};
       continue;
     }
-    // The log may begin in the middle of a kernel, or have lost a line.
+    // Skips an end without a start: the log may begin in the middle of a
+    // kernel, or have lost a line.
     if (!open || open->kernel != call.kernel)
       continue;
     auto known = log.names.find(call.kernel);

@@ -36,7 +36,8 @@ struct Result {
   std::vector<Run> runs;
   std::optional<NodeErrors> nodes;
   bool isRight() const {
-    // Outputs; printText and the exit code also count nodes.
+    // Only the outputs count here; printText and the exit code also consider
+    // nodes.
     return llvm::all_of(runs, [](const Run &run) {
       return llvm::all_of(run.outputs,
                           [](const TensorError &o) { return o.isRight; });
@@ -56,8 +57,8 @@ public:
 private:
   bool prepareAgainst();
   bool runOnce(Run &run, InputData &data, Diagnostics &trial, Result &result);
-  /// Returns the values of the outputs, and how much they change for slightly
-  /// changed inputs.
+  /// Computes the expected outputs in `want`, and in `changes` how much they
+  /// change if the inputs change slightly.
   bool expect(const InputData &data,
               std::vector<std::optional<ModelValue>> &want,
               std::vector<double> &changes, Diagnostics &trial, Result &result);
@@ -77,7 +78,7 @@ private:
 
 } // namespace
 
-/// Finds the other model or target, and how its inputs are ordered.
+/// Sets `against` to the other model or target, with the order of its inputs.
 bool Verifier::prepareAgainst() {
   if (arguments.againstTarget) {
     against.options = compile;
@@ -176,8 +177,8 @@ bool Verifier::run(Result &result) {
   bool isQuantized = llvm::any_of(outputs, [&](const std::string &name) {
     return tolerances->isQuantized(name);
   });
-  // 16 units in the last place of float32; in quantized models, enough that
-  // some numbers are rounded to another step.
+  // Moves inputs by 16 units in the last place of float32; in quantized models
+  // by more, so that some numbers are rounded to another step.
   reference.move = isQuantized ? 0x1p-12 : 0x1p-20;
   isDynamic = llvm::any_of(compile.import.dims,
                            [](auto &dim) { return !dim.second.isOne(); });
@@ -219,7 +220,8 @@ bool Verifier::run(Result &result) {
     bool isRight = llvm::all_of(
         run.outputs, [](const TensorError &error) { return error.isRight; });
     result.runs.push_back(std::move(run));
-    // The nodes of the first wrong run, or of the last run, are compared.
+    // Compares the nodes of the first wrong run or, if all are right, of the
+    // last run.
     bool isLast = &sizes == &sets.back();
     if (!arguments.perNode || result.nodes || (isRight && !isLast))
       continue;

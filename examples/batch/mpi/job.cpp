@@ -1,12 +1,13 @@
-// Scores rows by MPI. Rank 0 hands out chunks of rows, the other ranks compute
-// them. A chunk is written to a file of its own, which gets its name when it is
-// complete; so a run that was broken off goes on with the chunks that are
-// missing. MPI ends all ranks when one dies: the script `run` starts them again.
+// Scores rows by MPI. Rank 0 hands out chunks of rows, and the other ranks
+// compute them. Each chunk is written to a separate file, which gets its final
+// name when it is complete. So a job that was interrupted continues with the
+// missing chunks. If a rank dies, MPI ends all ranks, and run.py starts them
+// again.
 //
 //     job ROWS FOLDER [KILL_FILE]
 //
-// KILL_FILE: the rank that computes the middle chunk makes this file and is
-// killed, unless the file is there.
+// KILL_FILE tests this: if the file does not exist, the rank that gets the middle
+// chunk creates it and kills itself.
 
 #include "scores.h"
 
@@ -29,7 +30,7 @@ namespace {
 constexpr int64_t kFeatures = 32, kBatch = 4096, kChunk = 16 * kBatch;
 constexpr int kDone = -1;
 
-// The row with number `id`: the same as features_of in job.py.
+// Computes the row with number `id`, like features_of in job.py.
 void makeRow(uint64_t id, float *row) {
   for (uint64_t i = 0; i < kFeatures; ++i) {
     uint64_t z = (id * kFeatures + i + 1) * 0x9E3779B97F4A7C15u;

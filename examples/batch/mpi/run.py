@@ -17,7 +17,8 @@ def main():
     program = pathlib.Path(sys.argv.pop(1)).resolve()
     job = jobs.read_arguments(__doc__)
     with tempfile.TemporaryDirectory() as folder, jobs.Clock() as clock:
-        # The ranks are on this machine; on several, the folder is one that all see.
+        # All ranks run on this machine. With several machines, the folder must be on a file system that all of them
+        # share.
         ranks = ["mpirun", "--oversubscribe", "--allow-run-as-root", "-n", str(job.workers + 1), str(program)]
         seconds = 0.0
         for start in range(MOST_STARTS):
@@ -30,7 +31,7 @@ def main():
             sys.exit(done.stderr)
         parts = sorted(pathlib.Path(folder).glob("scores-*.f32"), key=lambda path: int(path.stem.split("-")[1]))
         scores = np.concatenate([np.fromfile(path, np.float32) for path in parts])
-    # With a killed rank the starts count, too.
+    # If a rank was killed, the time includes the restarts.
     jobs.finish(job, "MPI", np.arange(len(scores)), scores, seconds if start == 0 else clock.seconds)
 
 

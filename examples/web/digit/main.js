@@ -12,7 +12,7 @@ function clear() {
   read();
 }
 
-/** As the pictures that the network has learned: the digit in 20 pixels of 28, its centre of mass in the middle. */
+/** Converts the drawing to a picture like those of the training data: the digit fills 20 of 28 pixels, with its centre of mass in the middle. */
 function picture() {
   const pixels = context.getImageData(0, 0, 280, 280).data;
   let left = 280, right = -1, top = 280, bottom = -1, mass = 0, x = 0, y = 0;
@@ -36,7 +36,7 @@ function picture() {
 
 function read() {
   if (!net) return;
-  // The scores of this network are in thousands; divided by 800, a clear digit has nearly all of the share.
+  // The scores of this network are in the thousands; after division by 800, a clear digit gets a share of nearly 1.
   const shares = picture() ? softmax(net.run().Plus214_Output_0.map((score) => score / 800)) : new Array(10).fill(0);
   show(bars, shares.map((share, digit) => [String(digit), share]));
 }

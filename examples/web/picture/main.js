@@ -20,7 +20,7 @@ async function look(source) {
     return fail(new Error("This file is not a picture that the browser can read."));
   }
   status.classList.remove("error");
-  // The middle of the picture, as large as fits.
+  // Takes the largest square in the middle of the picture.
   const side = Math.min(bitmap.width, bitmap.height);
   context.drawImage(bitmap, (bitmap.width - side) / 2, (bitmap.height - side) / 2, side, side, 0, 0, SIZE, SIZE);
   const pixels = context.getImageData(0, 0, SIZE, SIZE).data, input = net.inputs.image;

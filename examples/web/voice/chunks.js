@@ -1,4 +1,4 @@
-// Collects the sound of the microphone in parts of 512 samples.
+// Collects the sound of the microphone in chunks of 512 samples.
 registerProcessor("chunks", class extends AudioWorkletProcessor {
   #part = new Float32Array(512);
   #filled = 0;

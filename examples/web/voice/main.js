@@ -12,7 +12,7 @@ function fail(error) {
   status.classList.add("error");
 }
 
-/** Hears 512 samples; the network also sees the 64 before them, and its state goes from run to run. */
+/** Runs the network on 512 samples and the 64 samples before them; its state is kept from run to run. */
 function hear(samples) {
   const { input, state, sr } = net.inputs;
   input.copyWithin(0, STEP);

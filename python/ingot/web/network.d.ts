@@ -10,14 +10,14 @@ export interface Outputs {
 $outputs
 }
 
-/** The open sizes of the network. Setting one moves the tensors: views that were read before are no longer valid. */
+/** The dynamic sizes of the network. Setting one moves the tensors: views that were read before become invalid. */
 export interface Sizes {
 $sizes
 }
 
 export type Level = $levels;
 
-/** What an error means: `input` and `shape` are mistakes of the caller, `unsupported` is a feature that the engine lacks. */
+/** The kind of an error: `input` and `shape` are mistakes of the caller; `unsupported`: the engine lacks a feature. */
 export type ErrorCode =
   | "busy" | "capacity" | "closed" | "download" | "input" | "internal" | "shape" | "specialized" | "unsupported" | "weights" | "worker";
 
@@ -34,11 +34,11 @@ export interface Progress {
 export interface LoadOptions {
   /** The level of instructions [default: the best that the engine supports]. */
   level?: Level;
-  /** Threads, where the export has them and the page is cross-origin isolated; elsewhere one [default: 1]. */
+  /** The number of threads [default: 1]; always 1 unless the export has threads and the page is cross-origin isolated. */
   threads?: number;
-  /** Ends the download; `load` then rejects with the signal's reason. */
+  /** Aborts the download; `load` then rejects with the signal's reason. */
   signal?: AbortSignal;
-  /** Is told about the download. */
+  /** Called with the progress of the download. */
   progress?: (progress: Progress) => void;
   /** Whether to keep files in the cache of the page [default: true]. */
   cache?: boolean;
@@ -49,7 +49,7 @@ export interface LoadOptions {
 export interface Network {
   readonly level: Level;
   readonly threads: number;
-  /** Views of the memory of the module: what is written here needs no copy. */
+  /** Views of the module's memory: inputs that are written here need no copy. */
   readonly inputs: Required<Inputs>;
   /** Views of the outputs of the last run. */
   readonly outputs: Outputs;

@@ -4,8 +4,8 @@
 //     const net = await load();
 //     const y = net.run({ x: new Float32Array(784) });
 //
-// $name.d.ts says what all of it takes. It needs no other package, makes nothing global, and a content security policy
-// only has to allow `script-src 'self' 'wasm-unsafe-eval'` (and `worker-src 'self'` for runAsync and threads).
+// $name.d.ts declares the types. The module needs no other package and defines no globals. A content security policy must
+// allow `script-src 'self' 'wasm-unsafe-eval'` (and `worker-src 'self'` for runAsync and threads).
 //
 // Generated file. SPDX-License-Identifier: MIT-0
 
@@ -22,7 +22,7 @@ const STATUS = {
   10: "another run of this network is under way",
 };
 
-/** An error of a network; `code` says which. */
+/** An error of a network; `code` is its kind. */
 export class NetworkError extends Error {
   constructor(code, message, options) {
     super(`${NETWORK.name}: ${message}`, options);
@@ -31,7 +31,7 @@ export class NetworkError extends Error {
   }
 }
 
-// Modules with one instruction of a feature: an engine without the feature finds them invalid.
+// For each feature, a module with one of its instructions: an engine without the feature rejects the module.
 const PROBES = {
   "simd128": [1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, 10, 10, 1, 8, 0, 65, 0, 253, 15, 253, 98, 11],
   "relaxed-simd": [1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, 10, 15, 1, 13, 0, 65, 1, 253, 15, 65, 2, 253, 15, 253, 128, 2, 11],
@@ -59,7 +59,7 @@ const typesOf = (tensor) => TYPES[tensor.type] ?? [tensor.type === "bfloat16" ? 
 
 // ------------------------------------------------------------------ files
 
-/** Reads a file beside this module, and tells `progress` how far it is. */
+/** Downloads a file from the folder of this module; calls `progress` while it is downloaded. */
 async function read(file, { signal, progress, cache, base }) {
   const url = new URL(file, base ?? import.meta.url);
   signal?.throwIfAborted();
@@ -72,7 +72,7 @@ async function read(file, { signal, progress, cache, base }) {
     progress?.({ file, loaded: data.byteLength, total: data.byteLength });
     return new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
   }
-  // Pages without a secure context have no cache; a full one is no reason to fail.
+  // Pages outside of a secure context have no cache. Errors of the cache, such as a full one, are ignored.
   const store = cache !== false && typeof caches === "object" ? await caches.open("ingot-networks").catch(() => undefined) : undefined;
   const key = `${url}?${NETWORK.version}`;
   const known = await store?.match(key).catch(() => undefined);
@@ -97,7 +97,7 @@ async function read(file, { signal, progress, cache, base }) {
   return data;
 }
 
-/** The best level that the engine supports, or the one that was asked for. */
+/** Returns the requested level or, without a request, the best one that the engine supports. */
 function chooseLevel(wanted) {
   const missing = (level) => level.features.find((feature) => !supports(feature));
   if (typeof WebAssembly !== "object") throw new NetworkError("unsupported", "this browser has no WebAssembly");
@@ -112,7 +112,7 @@ function chooseLevel(wanted) {
   return level;
 }
 
-// Two loads at once share downloads and compiled modules. Where the one that downloads is aborted, the other begins anew.
+// Concurrent loads share downloads and compiled modules. If the load that downloads is aborted, another one starts again.
 const modules = new Map();
 async function compileOnce(file, options) {
   const key = String(new URL(file, options.base ?? import.meta.url));
@@ -134,7 +134,7 @@ async function compileOnce(file, options) {
 
 // ---------------------------------------------------------------- threads
 
-/** Starts a worker of this folder; resolves when it is ready. */
+/** Starts the worker script of this folder; resolves when the worker is ready. */
 async function startWorker(first) {
   const url = new URL(NETWORK.worker, import.meta.url);
   let worker;
@@ -197,7 +197,7 @@ class Network {
         get: () => (size.made ? self.#made(size) : self.#sizes[size.name]),
         set: (value) => self.#setSize(size, value),
       });
-    /** The open sizes of the network. */
+    /** The dynamic sizes of the network. */
     this.sizes = Object.freeze(sizes);
     const group = (output) => {
       const views = {};
@@ -209,7 +209,7 @@ class Network {
     this.outputs = group(true);
   }
 
-  /** Places weights and state, then the tensors, behind what the module itself has. */
+  /** Creates a network: lays out weights, state and tensors in memory after the module's own data. */
   static async open(level, options) {
     const threads = Math.max(1, Math.min(options.threads ?? 1, 64) | 0);
     const isShared = threads > 1 && level.threaded !== undefined && canShareMemory();
@@ -339,13 +339,13 @@ class Network {
       this.#views.set(tensor.name, view);
     }
     if (!tensor.output || !tensor.made) return view;
-    // After a run that made a size, only the first elements mean something.
+    // After a run that computed a data-dependent size, only the first elements are valid.
     const values = { ...this.#sizes };
     for (const size of NETWORK.sizes) if (size.made) values[size.name] = this.#made(size);
     return view.subarray(0, tensor.shape(values).reduce((a, b) => a * b, 1));
   }
 
-  /** The shape of a tensor at the sizes of now. */
+  /** Returns the shape of a tensor at the current sizes. */
   shape(name) {
     const tensor = NETWORK.tensors.find((each) => each.name === name);
     if (!tensor) throw new NetworkError("input", `there is no tensor ${name}`);
@@ -358,7 +358,7 @@ class Network {
     return new NetworkError({ 3: "specialized", 4: "weights", 6: "shape", 8: "capacity", 10: "busy" }[status] ?? "internal", STATUS[status] ?? `status ${status}`);
   }
 
-  /** Checks inputs and puts them into the memory; an array that is a view of it stays. */
+  /** Checks inputs and copies them into the module's memory, except arrays that are already views of it. */
   #take(inputs) {
     if (inputs === null || typeof inputs !== "object") throw new NetworkError("input", "run takes an object of typed arrays by the names of the inputs");
     for (const name of Object.keys(inputs)) {
@@ -405,7 +405,7 @@ class Network {
     return outputs;
   }
 
-  /** Runs the network in a worker, which has a copy of its own; resolves to copies of the outputs. */
+  /** Runs a separate copy of the network in a worker; resolves to copies of the outputs. */
   async runAsync(inputs = {}) {
     if (this.#broken) throw this.#broken;
     if (this.#busy) throw this.#error(10);
@@ -433,7 +433,7 @@ class Network {
     if (NETWORK.stateBytes) new Uint8Array(this.#memory.buffer, this.#state, NETWORK.stateBytes).fill(0);
   }
 
-  /** The bytes of the module's memory. */
+  /** The size of the module's memory in bytes. */
   get memoryBytes() {
     return this.#memory.buffer.byteLength;
   }

@@ -1,4 +1,4 @@
-// The worker of $name.js: a whole network, for runAsync, or a thread of one.
+// The worker of $name.js: runs a whole network (runAsync), or is one thread of a network.
 //
 // Generated file. SPDX-License-Identifier: MIT-0
 

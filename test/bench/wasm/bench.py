@@ -89,7 +89,7 @@ def find_peer(args, name, model):
         return []
 
     def shapes(values):
-        # ncnn knows no batches.
+        # ncnn has no batch axis, so the first axis is dropped.
         return [[d.dim_value for d in value.type.tensor_type.shape.dim][1:] for value in values]
     graph = onnx.load(model, load_external_data=False).graph
     weights = {tensor.name for tensor in graph.initializer}
@@ -139,7 +139,7 @@ def measure(args, name):
             before = found.setdefault(engine, result)
             before.update(least=min(before["least"], result["least"]), median=min(before["median"], result["median"]))
     for engine, result in found.items():
-        # Sums in another order; 8-bit networks differ from float ones.
+        # Sums may be in another order. ncnn runs 8-bit networks as float networks, so their outputs are not compared.
         if (result.get("error") or 0) > 1e-3 and not (name.endswith("int8") and "ncnn" in engine):
             print(f"{name}: the output of {engine} is off by {result['error']:.1e} of its range", flush=True)
     return found

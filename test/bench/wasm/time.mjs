@@ -27,7 +27,7 @@ const OPEN = {
     Object.values(net.inputs).forEach((view, i) => fill(view, i + 1));
     return { run: () => net.run(), output: () => Object.values(net.outputs)[0], close: () => net.close() };
   },
-  /** A module whose tensors bench.py has placed. */
+  /** A module compiled from the code for `generic`, which exports the addresses of its tensors. */
   async plain({ file, tensors }) {
     const { exports } = (await WebAssembly.instantiate(readFileSync(file))).instance;
     const views = tensors.map(({ type, elements }, i) => new globalThis[type](exports.memory.buffer, exports.tensor(i), elements));
@@ -37,7 +37,7 @@ const OPEN = {
     };
     return { run, output: () => views[tensors.findIndex(({ input }) => !input)], close() {} };
   },
-  /** The program of peer.cpp. */
+  /** ncnn, called by the program in Peer.cpp. */
   async ncnn({ file, param, weights, shapes, elements, threads }) {
     // Emscripten 3.1 would fetch the module, which Node.js cannot do with files.
     const peer = await createRequire(import.meta.url)(file)({ wasmBinary: readFileSync(file.replace(/js$/, "wasm")) });
@@ -73,7 +73,7 @@ for (const engine of plan.engines) {
     console.error(`${engine.name}: ${error.message}`);
   }
 }
-// The first turns let V8 replace the code of its first compiler.
+// The first turns are warm-up: V8 replaces the code of its baseline compiler by optimized code.
 const start = performance.now();
 for (let warm = true; ; ) {
   const elapsed = (performance.now() - start) / 1000;
@@ -89,7 +89,7 @@ for (let warm = true; ; ) {
       times.push(performance.now() - before);
     }
   }
-  // Engines compile in threads, whose results wait for the event loop.
+  // Lets the event loop run, so that optimized code from V8's compiler threads is installed.
   await new Promise((resolve) => setTimeout(resolve));
 }
 const result = {};

@@ -3,7 +3,7 @@
 #include "ingot_thread_pool.h"
 
 namespace {
-// Generated files define the macro and the function.
+// In generated files, the generated code defines this macro and this function.
 #define INGOT_NOINLINE [[gnu::noinline]]
 bool pays_to_fork(const ingot_context *context, uint64_t) {
   return context && context->parallel_for;
