@@ -186,6 +186,9 @@ struct TargetDescription {
   /// vectors.
   llvm::SmallVector<unsigned, 4> vectorBytes;
   unsigned vectorRegisters = 0;
+  /// Whether compilers move the multiply-adds of an iteration after all of its
+  /// loads, so that registers hold all loaded vectors at the same time.
+  bool loadsBeforeMultiplyAdds = false;
   /// The number of core registers, if the core multiplies 8-bit integers in
   /// core registers (by scalar instructions, or by dot products with a one-lane
   /// accumulator); 0 for other targets.

@@ -230,6 +230,12 @@ std::optional<Expression> KernelPrinter::intrinsic(Operation *op) {
             kernel::dotAcrossLanes(dot.getTypeOfA(), dot.getTypeOfB()), from,
             type))
       return intrinsic(row->spelling, op->getOperands(), type, sign);
+  if (auto dot = dyn_cast<kernel::DotOp>(op);
+      dot && getElementTypeOrSelf(type).isInteger(16))
+    if (const Intrinsic *row = context.target.intrinsic(
+            kernel::dotInHalves(dot.getTypeOfA(), dot.getTypeOfB()), from,
+            type))
+      return intrinsic(row->spelling, op->getOperands(), type, sign);
   if (auto dot = dyn_cast<kernel::DotOp>(op))
     if (auto lane = kernel::dotLane(dot.getB()))
       if (const Intrinsic *row = context.target.intrinsic(

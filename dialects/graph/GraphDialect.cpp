@@ -30,15 +30,19 @@ LogicalResult GraphDialect::verifyOperationAttribute(Operation *op,
            elementOf(op->getResult(0)).isF32();
   };
   auto isTypeFor = [&](Type multiplied) {
+    if (multiplied.isSignedInteger(8))
+      return isa<MatMulOp, NarrowMatMulOp>(op) &&
+             elementOf(op->getOperand(0)).isF32();
     return isa<FloatTF32Type>(multiplied)
                ? isOf(Float32Type::get(op->getContext()))
                : multiplied.isF16() && isOf(multiplied);
   };
   if (!type || !isTypeFor(type.getValue()))
     return op->emitOpError() << "attribute '" << attr.getName().getValue()
-                             << "' is tf32, of contractions of f32, or f16, of "
+                             << "' is tf32, of contractions of f32, f16, of "
                                 "those of f16 with a "
-                                "result of f32, not "
+                                "result of f32, or si8, of matmuls with a left "
+                                "operand of f32, not "
                              << attr.getValue();
   return success();
 }

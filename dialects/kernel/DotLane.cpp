@@ -37,4 +37,8 @@ std::string dotAcrossLanes(StringRef a, StringRef b) {
   return ("kernel.dot." + a + "." + b + "[across]").str();
 }
 
+std::string dotInHalves(StringRef a, StringRef b) {
+  return ("kernel.dot." + a + "." + b + "[halves]").str();
+}
+
 } // namespace ingot::kernel

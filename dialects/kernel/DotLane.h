@@ -40,6 +40,12 @@ inline constexpr llvm::StringLiteral kAcrossLanesAttr = "kernel.across_lanes";
 /// types `a` and `b` that is marked by kAcrossLanesAttr.
 std::string dotAcrossLanes(llvm::StringRef a, llvm::StringRef b);
 
+/// Returns the name, in a target's table of intrinsics, of a dot product of
+/// pairs of 8-bit integers of types `a` and `b` with sums of 16 bits. A target
+/// may saturate the sum of a pair, so the code that builds it has to know that
+/// all sums fit into 16 bits.
+std::string dotInHalves(llvm::StringRef a, llvm::StringRef b);
+
 } // namespace ingot::kernel
 
 #endif // INGOT_DIALECTS_KERNEL_DOTLANE_H

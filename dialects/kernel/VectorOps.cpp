@@ -44,6 +44,11 @@ LogicalResult DotOp::verify() {
                            << "; products of f16 are summed lane by lane";
     return success();
   }
+  if (sum.isInteger(16) && (!element.isInteger(8) || narrow != 2 * getLanes()))
+    return emitOpError() << "sums " << getA().getType() << " into "
+                         << getAccumulator().getType()
+                         << "; sums of 16 bits are those of pairs of 8-bit "
+                            "integers";
   if (narrow % getLanes() != 0 ||
       !llvm::is_contained({2, 4, 8, 16}, getGroup()))
     return emitOpError() << "sums " << narrow << " products into " << getLanes()

@@ -8,8 +8,8 @@
 def Kernel_Accumulator : AnyTypeOf<[I32, VectorOfRankAndType<[1], [I32]>],
     "a 32-bit integer or a vector of them">;
 
-def Kernel_Sum : AnyTypeOf<[Kernel_Accumulator, F32, VectorOfRankAndType<[1], [F16, F32]>],
-    "a 32-bit integer or float, or a vector of them, or a vector of f16">;
+def Kernel_Sum : AnyTypeOf<[Kernel_Accumulator, F32, VectorOfRankAndType<[1], [F16, F32, I16]>],
+    "a 32-bit integer or float, or a vector of them, or of f16 or 16-bit integers">;
 
 def Kernel_DotOp : Kernel_Op<"dot", [
     Pure, AllTypesMatch<["a", "b"]>, AllTypesMatch<["accumulator", "result"]>]> {

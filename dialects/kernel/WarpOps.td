@@ -168,7 +168,7 @@ def Kernel_CountOp : Kernel_Op<"count", [MemoryEffects<[MemRead, MemWrite]>]> {
     of any block that adds later. The counters are an argument that is cleared before the
     launch.
 
-        %n = kernel.count %done[%tile], %strips : memref<28xi32>
+        %n = kernel.count %done[%tile], %k_tiles : memref<28xi32>
   }];
   let arguments = (ins AnyStaticShapeMemRef:$counts, Index:$at, Index:$amount);
   let results = (outs Index:$total);

@@ -119,6 +119,11 @@ private:
       return target.intrinsic(
           kernel::dotAcrossLanes(dot.getTypeOfA(), dot.getTypeOfB()),
           dot.getA().getType(), dot.getType());
+    if (auto dot = dyn_cast<kernel::DotOp>(op);
+        dot && getElementTypeOrSelf(dot.getType()).isInteger(16))
+      return target.intrinsic(
+          kernel::dotInHalves(dot.getTypeOfA(), dot.getTypeOfB()),
+          dot.getA().getType(), dot.getType());
     if (auto dot = dyn_cast<kernel::DotOp>(op))
       return target.product(dot.getTypeOfA(), dot.getTypeOfB(), dot.getGroup(),
                             dot.getLanes());

@@ -85,6 +85,10 @@ LogicalResult expandDot(kernel::DotOp op, const TargetDescription &target,
                              [&] { op->removeAttr(kernel::kAcrossLanesAttr); });
     return success();
   }
+  if (getElementTypeOrSelf(op.getType()).isInteger(16) &&
+      target.intrinsic(kernel::dotInHalves(a, b), op.getA().getType(),
+                       op.getType()))
+    return failure();
   auto swap = [&] {
     rewriter.replaceOpWithNewOp<kernel::DotOp>(
         op, op.getType(), op.getB(), op.getA(), op.getAccumulator(),

@@ -378,6 +378,8 @@ struct NarrowWeightsPass : impl::NarrowWeightsBase<NarrowWeightsPass> {
           b, product.getLoc(), product.getResult().getType(), product.getA(),
           weights.bytes(b), weights.scales(b), zeros, weights.bits(),
           weights.block);
+      if (Attribute multiplied = product->getAttr(kMultipliedAttr))
+        narrow->setAttr(kMultipliedAttr, multiplied);
       product.replaceAllUsesWith(narrow.getResult());
       product.erase();
     }

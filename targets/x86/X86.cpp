@@ -201,6 +201,13 @@ static std::string selectCondition(llvm::StringRef features) {
       {"arith.extsi", FROM, TO,                                                \
        FUNCTION "epi" FROM_BITS "_epi" TO_BITS "(" VALUE ")"}
 
+/// An entry of PMADDUBSW, which adds pairs of products of unsigned and signed
+/// 8-bit integers in 16 bits, saturated.
+#define HALVES(FROM, TO, PREFIX, REGISTER)                                     \
+  {"kernel.dot.ui8.si8[halves]", FROM, TO,                                     \
+   PREFIX "_add_epi16(" REGISTER "({2}), " PREFIX "_maddubs_epi16(" REGISTER   \
+          "({0}), " REGISTER "({1})))"}
+
 /// The conversion of a vector of 4 or 8 bytes to the lower part of a register.
 #define WORD "_mm_cvtsi32_si128(int32_t({0}))"
 #define TWO_WORDS "_mm_cvtsi64_si128(int64_t({0}))"
@@ -214,6 +221,7 @@ static const std::vector<Intrinsic> v2Intrinsics = {
     SCALAR("math.trunc", "_mm_round", ", 11"),
     ROWS("_mm", "4", "2"),
     BLOCKS("_mm", "__m128i", "i32x4", "i16x8", "i8x16"),
+    HALVES("i8x16", "i16x8", "_mm", "__m128i"),
     WIDEN("i8x4", "i32x4", "_mm_cvt", "8", "32", WORD),
     WIDEN("i16x4", "i32x4", "_mm_cvt", "16", "32", TWO_WORDS),
     WIDEN("i8x8", "i16x8", "_mm_cvt", "8", "16", TWO_WORDS),
@@ -222,6 +230,7 @@ static const std::vector<Intrinsic> v2Intrinsics = {
 static const std::vector<Intrinsic> v3Intrinsics = {
     ROWS("_mm256", "8", "4"),
     BLOCKS("_mm256", "__m256i", "i32x8", "i16x16", "i8x32"),
+    HALVES("i8x32", "i16x16", "_mm256", "__m256i"),
     WIDEN("i8x8", "i32x8", "_mm256_cvt", "8", "32", TWO_WORDS),
     WIDEN("i16x8", "i32x8", "_mm256_cvt", "16", "32", "__m128i({0})"),
     WIDEN("i8x16", "i16x16", "_mm256_cvt", "8", "16", "__m128i({0})"),
@@ -236,6 +245,7 @@ static const std::vector<Intrinsic> v3Intrinsics = {
 // header.
 static const std::vector<Intrinsic> v4Intrinsics = {
     BLOCKS("_mm512", "__m512i", "i32x16", "i16x32", "i8x64"),
+    HALVES("i8x64", "i16x32", "_mm512", "__m512i"),
     WIDEN("i8x16", "i32x16", "_mm512_maskz_cvt", "8", "32",
           "0xFFFF, __m128i({0})"),
     WIDEN("i16x16", "i32x16", "_mm512_maskz_cvt", "16", "32",

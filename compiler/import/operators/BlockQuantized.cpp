@@ -197,6 +197,14 @@ static ImportResult importMatMulNBits(OnnxNode &node) {
       node, a, buildTranspose(node.builder, node.loc, numbers, {1, 0}));
   if (failed(y))
     return failure();
+  // The level 4 allows to quantize the left operand to 8 bits in blocks like
+  // those of the weights.
+  constexpr int64_t quantized = 4;
+  if (auto product = y->getDefiningOp<MatMulOp>();
+      product && elementOf(a).isF32() &&
+      node.intAttr("accuracy_level", 0) == quantized)
+    product->setAttr(kMultipliedAttr,
+                     TypeAttr::get(node.builder.getIntegerType(8, true)));
   Value bias = node.input(5);
   return one(
       sumOf(node, {*y, bias ? node.reshape(bias, {w->columns}) : Value()}));

@@ -326,7 +326,7 @@ std::unique_ptr<BlockOperands> BlockOperands::of(GroupView group,
     return nullptr;
   if (!found->isUnpacked())
     found->rightBytes = double(bytesOf(found->rightType()));
-  if (multiplied)
+  if (multiplied && isa<FloatType>(multiplied.getValue()))
     found->multiplied = multiplied.getValue();
   return found;
 }

@@ -85,8 +85,8 @@ private:
             named(number, "tile");
             findPlace(number, rowTiles, columnTiles);
             Expr first = named(number * ofTile, "first_of_tile");
-            Expr from = named(max(begin - first, 0.0), "first_strip"),
-                 to = named(min(end - first, ofTile), "end_of_strips");
+            Expr from = named(max(begin - first, 0.0), "first_k_tile"),
+                 to = named(min(end - first, ofTile), "end_of_k_tiles");
             Expr kTiles = named(to - from, "k_tiles");
             Exprs sums = overKTiles(
                 Exprs(sumsOfThread(), b.constant(0, elementOf(anchor))),

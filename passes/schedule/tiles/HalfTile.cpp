@@ -50,6 +50,20 @@ static bool isNumber(Value v) {
   return values && values.isSplat();
 }
 
+/// Whether `v` is such a constant, whose value f16 represents exactly.
+static bool isHalf(Value v) {
+  if (!isNumber(v))
+    return false;
+  auto values =
+      cast<DenseElementsAttr>(v.getDefiningOp<ConstantOp>().getValue());
+  if (!isa<FloatType>(values.getElementType()))
+    return false;
+  bool losesInfo = true;
+  APFloat value = values.getSplatValue<APFloat>();
+  value.convert(APFloat::IEEEhalf(), APFloat::rmNearestTiesToEven, &losesInfo);
+  return !losesInfo;
+}
+
 static bool canRound(Value v, Value anchor);
 
 /// Whether each element of the f32 tensor `v` is exactly representable in f16.
@@ -65,7 +79,7 @@ static bool isExact(Value v, Value anchor) {
              canRound(cast.getX().getDefiningOp<CastOp>().getX(), anchor)));
   ValueRange operands = chosenFrom(op);
   return !operands.empty() && llvm::all_of(operands, [&](Value x) {
-    return isNumber(x) || isExact(x, anchor);
+    return isHalf(x) || isExact(x, anchor);
   });
 }
 

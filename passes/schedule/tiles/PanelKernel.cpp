@@ -157,6 +157,11 @@ int64_t TileModel::mostRows(int64_t vectors) const {
   constexpr int64_t scalarRegisters = 16;
   int64_t registers = isScalar ? scalarRegisters : target.vectorRegisters;
   int64_t others = isScalar ? 1 : 2;
+  if (!isScalar && target.loadsBeforeMultiplyAdds) {
+    // All left elements of a step, and a product before it is added.
+    int64_t products = target.fma ? 0 : 1;
+    return (registers - vectors - products) / (vectors + 1);
+  }
   return factors > 1 ? (registers - 2 * vectors - 2) / (vectors + 1)
                      : (registers - vectors - others) / vectors;
 }
@@ -279,8 +284,8 @@ Exprs loopInChunks(KernelBuilder &b, const Dim &trips, ArrayRef<Expr> sums,
   return b.loop(trips.floorDiv(chunks.steps), sums,
                 [&](Expr chunk, ArrayRef<Expr> carried) {
                   chunks.begin(named(chunk, "chunk"));
-                  Expr first = named(chunk * length, "begin_of_strip"),
-                       end = named(first + length, "end_of_strip");
+                  Expr first = named(chunk * length, "begin_of_chunk"),
+                       end = named(first + length, "end_of_chunk");
                   return b.loop(first, end, 1, carried, body);
                 });
 }

@@ -308,7 +308,7 @@ func.func @narrow_matmul_6(%x: tensor<8xf32>, %w: tensor<4x5xui8>, %s: tensor<2x
 // -----
 
 func.func @multiplied(%x: tensor<8x16xf16>, %w: tensor<16x8xf16>) {
-  // expected-error @+1 {{attribute 'graph.multiplied' is tf32, of contractions of f32, or f16, of those of f16 with a result of f32, not tf32}}
+  // expected-error @+1 {{attribute 'graph.multiplied' is tf32, of contractions of f32, f16, of those of f16 with a result of f32, or si8, of matmuls with a left operand of f32, not tf32}}
   %r = graph.matmul %x, %w {graph.multiplied = tf32} : (tensor<8x16xf16>, tensor<16x8xf16>) -> tensor<8x8xf16>
   return
 }
@@ -316,7 +316,7 @@ func.func @multiplied(%x: tensor<8x16xf16>, %w: tensor<16x8xf16>) {
 // -----
 
 func.func @multiplied(%x: tensor<8x16xf16>, %w: tensor<16x8xf16>) {
-  // expected-error @+1 {{attribute 'graph.multiplied' is tf32, of contractions of f32, or f16, of those of f16 with a result of f32, not f16}}
+  // expected-error @+1 {{attribute 'graph.multiplied' is tf32, of contractions of f32, f16, of those of f16 with a result of f32, or si8, of matmuls with a left operand of f32, not f16}}
   %r = graph.matmul %x, %w {graph.multiplied = f16} : (tensor<8x16xf16>, tensor<16x8xf16>) -> tensor<8x8xf16>
   return
 }
@@ -326,5 +326,13 @@ func.func @multiplied(%x: tensor<8x16xf16>, %w: tensor<16x8xf16>) {
 func.func @multiplied(%x: tensor<8x16xf32>) {
   // expected-error @+1 {{has an unknown attribute "graph.faster"}}
   %r = graph.relu %x {graph.faster} : (tensor<8x16xf32>) -> tensor<8x16xf32>
+  return
+}
+
+// -----
+
+func.func @multiplied(%x: tensor<8x16xf16>, %w: tensor<16x8xf16>) {
+  // expected-error @+1 {{or si8, of matmuls with a left operand of f32, not si8}}
+  %r = graph.matmul %x, %w {graph.multiplied = si8} : (tensor<8x16xf16>, tensor<16x8xf16>) -> tensor<8x8xf16>
   return
 }

@@ -27,8 +27,16 @@ func.func @dot_wide(%a: vector<8xi32>, %sum: vector<4xi32>) {
 
 // -----
 
-func.func @dot_narrow_sum(%a: vector<16xi8>, %sum: vector<4xi16>) {
+func.func @dot_narrow_sum(%a: vector<16xi8>, %sum: vector<4xi8>) {
   // expected-error @+1 {{operand #2 must be a 32-bit integer or float, or a vector of them}}
+  %y = kernel.dot %a, %a, %sum : vector<16xi8>, vector<4xi8>
+  return
+}
+
+// -----
+
+func.func @dot_sum_of_halves(%a: vector<16xi8>, %sum: vector<4xi16>) {
+  // expected-error @+1 {{sums of 16 bits are those of pairs of 8-bit integers}}
   %y = kernel.dot %a, %a, %sum : vector<16xi8>, vector<4xi16>
   return
 }

@@ -82,3 +82,14 @@ func.func @bfloats(%a: vector<16xbf16>, %b: vector<16xbf16>, %sum: vector<8xf32>
   %y = kernel.dot %a, %b, %sum : vector<16xbf16>, vector<8xf32>
   return %y : vector<8xf32>
 }
+
+// Sums of 16 bits stay if the target adds pairs of products in 16 bits.
+// CHECK-LABEL: @halves(
+// VNNI: kernel.dot unsigned %{{.*}}, %{{.*}}, %{{.*}} : vector<32xi8>, vector<16xi16>
+// GENERIC: arith.extui {{.*}} : vector<16xi8> to vector<16xi16>
+// GENERIC-NOT: kernel.dot
+// GENERIC: return
+func.func @halves(%a: vector<32xi8>, %b: vector<32xi8>, %sum: vector<16xi16>) -> vector<16xi16> {
+  %y = kernel.dot unsigned %a, %b, %sum : vector<32xi8>, vector<16xi16>
+  return %y : vector<16xi16>
+}
