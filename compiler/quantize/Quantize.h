@@ -37,9 +37,10 @@ struct QuantizeOptions {
 struct LayerReport {
   std::string node, type, precision, reason;
   int64_t bytesBefore = 0, bytesAfter = 0;
-  /// Signal-to-noise ratio of the outputs in decibels with only this layer
-  /// quantized, and with all layers up to this one; infinite if nothing is lost
-  /// or nothing was measured.
+  /// Signal-to-noise ratio of the outputs in decibels: of the noise that this
+  /// layer adds when all others are quantized, and of all noise when only the
+  /// layers up to this one are quantized; infinite if nothing is lost or
+  /// nothing was measured.
   double alone = 0, accumulated = 0;
 };
 

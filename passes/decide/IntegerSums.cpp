@@ -163,12 +163,12 @@ double Bounds::computed(Value v) {
     if (conv.getBias())
       bound += of(conv.getBias());
   } else if (auto product = dyn_cast<MatMulOp>(op)) {
-    // Zero points have the types of the operands, so each difference has at
-    // most twice the magnitude of an operand.
     int64_t steps = shapeOf(product.getA()).back();
-    bound = product.getZeros().empty() ? ofColumns(product.getB(), steps)
-                                       : 4 * double(steps) * of(product.getB());
-    bound *= of(product.getA());
+    ValueRange zeros = product.getZeros();
+    bound = zeros.empty()
+                ? ofColumns(product.getB(), steps) * of(product.getA())
+                : double(steps) * (of(product.getA()) + of(zeros[0])) *
+                      (of(product.getB()) + of(zeros[1]));
   } else if (isa<ReshapeOp, SliceOp, TransposeOp>(op)) {
     bound = of(op->getOperand(0));
   } else if (isa<AddOp, SubOp>(op)) {

@@ -33,7 +33,7 @@ class Layer:
     bytes_before: int
     """Size of its weights in float32."""
     decibels: float | None
-    """Signal-to-noise ratio if only this layer is quantized; None where it was not measured."""
+    """Signal-to-noise ratio of the outputs, of the noise that this layer adds when all others are quantized; None where it was not measured."""
     decibels_so_far: float | None
     """Signal-to-noise ratio if this layer and all before it are quantized."""
 

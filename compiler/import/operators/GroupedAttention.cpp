@@ -273,12 +273,14 @@ static LogicalResult readLengths(OnnxNode &node, Grouped &g) {
   if ((held - g.keys).least() >= 0)
     g.keys = held;
   if (g.keys.most() < g.steps.least())
-    return node.invalid("total_sequence_length is less than the steps");
+    return node.invalid("total_sequence_length, " + boundsText(total->front()) +
+                        ", is less than the sequence length of the query, " +
+                        boundsText(g.steps));
   if ((g.keys - g.steps).least() < 0)
     return node.unsupported(
         "total_sequence_length, " + boundsText(total->front()) +
-            ", may be less than the steps and what is before them, " +
-            boundsText(held) + " and " + boundsText(g.steps),
+            ", may be less than the lengths of the cache and of the query, " +
+            boundsText(held) + " and " + boundsText(g.steps) + ", together",
         "have the bounds of the total length (or of the mask that it is the "
         "length of) hold both: at most " +
             Twine(held.most() + g.steps.most()));

@@ -151,9 +151,9 @@ static ImportResult importQLinearConcat(OnnxNode &node) {
     if (!isa<IntegerType>(elementOf(x)) || !elementOf(s).isF32() ||
         elementOf(z) != elementOf(x) || tensorType(s).getNumElements() != 1 ||
         tensorType(z).getNumElements() != 1)
-      return node.invalid("part " + Twine((i - first) / each) +
-                          " must be int8 or uint8, with one float32 scale and "
-                          "one zero point of the same type as the part");
+      return node.invalid("input " + Twine(i) +
+                          " must be int8 or uint8, its scale one float32 "
+                          "number, its zero point one number of its type");
     // A part with the same scale and zero point as the result needs no
     // conversion.
     bool isSame = s == scale && z == zero;

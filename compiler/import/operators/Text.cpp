@@ -133,7 +133,10 @@ static ImportResult importTfIdf(OnnxNode &node) {
             end = n < int64_t(starts.size()) ? starts[n] : pool.size();
     if (begin < 0 || end < begin || end > int64_t(pool.size()) ||
         (end - begin) % n)
-      return node.invalid("ngram_counts does not divide the pool into n-grams");
+      return node.invalid(
+          "ngram_counts must be ascending positions in the pool, and between "
+          "the n-th position and the next one the pool must have a multiple of "
+          "n entries");
     int64_t grams = (end - begin) / n;
     if (gram + grams > indexes.size())
       return node.invalid("ngram_indexes is shorter than the pool");

@@ -112,8 +112,10 @@ static constexpr StringLiteral quantizeExamples = R"(
 The table has a line for each layer:
   precision type of activations x type of weights
   bytes     size of the weights; `before`: in float32
-  dB        signal-to-noise ratio if only this layer is quantized
-  so far    signal-to-noise ratio if this layer and all before it are quantized
+  dB        signal-to-noise ratio of the outputs, of the noise that this layer
+            adds when all others are quantized
+  so far    signal-to-noise ratio of the outputs if this layer and all before it
+            are quantized, and the others are float
 )";
 
 static constexpr StringLiteral llmExamples = R"(

@@ -36,6 +36,26 @@ func.func @sums(%x: tensor<4x8xui8>, %w: tensor<8x6xsi8>) -> tensor<4x6xui8> {
   return %q : tensor<4x6xui8>
 }
 
+// A zero point may be larger than all numbers: a weight 1 with the zero point
+// -128 counts as 129, so the sums times 400 do not fit into 32 bits.
+// CHECK-LABEL: @zero_points(
+// CHECK-NOT: graph.mul_high
+// CHECK: graph.quantize
+func.func @zero_points(%x: tensor<4x8xui8>) -> tensor<4x6xui8> {
+  %one = graph.constant dense<1.0> : tensor<f32> : tensor<f32>
+  %none = graph.constant dense<0.0> : tensor<f32> : tensor<f32>
+  %scale = graph.constant dense<400.0> : tensor<f32> : tensor<f32>
+  %zero = graph.constant dense<0> : tensor<ui8> : tensor<ui8>
+  %w = graph.constant dense<1> : tensor<8x6xsi8> : tensor<8x6xsi8>
+  %x_zero = graph.constant dense<128> : tensor<ui8> : tensor<ui8>
+  %w_zero = graph.constant dense<-128> : tensor<si8> : tensor<si8>
+  %sums = graph.matmul %x, %w, %x_zero, %w_zero : (tensor<4x8xui8>, tensor<8x6xsi8>, tensor<ui8>, tensor<si8>) -> tensor<4x6xsi32>
+  %f = graph.cast %sums : (tensor<4x6xsi32>) -> tensor<4x6xf32>
+  %d = graph.dequantize %f, %scale, %none : (tensor<4x6xf32>, tensor<f32>, tensor<f32>) -> tensor<4x6xf32>
+  %q = graph.quantize %d, %one, %zero : (tensor<4x6xf32>, tensor<f32>, tensor<ui8>) -> tensor<4x6xui8>
+  return %q : tensor<4x6xui8>
+}
+
 // Constant weights bound the sums: with the scale 40 and 6 fractional bits, the
 // bound 40 * 256 * 130 of these weights fits into 32 bits. The bound 40 * 8 *
 // 256 * 128 of unknown weights would not.

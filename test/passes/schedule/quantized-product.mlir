@@ -26,14 +26,14 @@
 // HALVES: arith.shrui
 // HALVES: kernel.dot unsigned %{{.*}}, %{{.*}}, %{{.*}} : vector<32xi8>, vector<16xi16>
 // HALVES: kernel.dot %{{.*}}, %{{.*}}, %{{.*}} : vector<16xi16>, vector<8xi32>
-// VNNI-COUNT-2: kernel.dot unsigned %{{.*}}, %{{.*}}, %{{.*}} : vector<32xi8>, vector<8xi32>
+// VNNI-COUNT-4: kernel.dot unsigned %{{.*}}, %{{.*}}, %{{.*}} : vector<32xi8>, vector<8xi32>
 // VNNI-NOT: kernel.dot
 // CHECK: arith.sitofp
-// CHECK: math.fma
+// CHECK: vector.fma
 kernel.func @token(%x: tensor<1x64xf32>, %p: tensor<512xui8>, %s: tensor<32xf32>) -> tensor<1x16xf32> attributes {strategy = "quantized-product", plan = {block = 1, columns = 16, rows = 1}, comment = ""} {
   %w = graph.unpack_panels %p {panel = 16 : i64, tail = 0 : i64, group = 4 : i64} : (tensor<512xui8>) -> tensor<32x16xui8>
   %scales = graph.unpack_panels %s {panel = 16 : i64, tail = 0 : i64} : (tensor<32xf32>) -> tensor<2x16xf32>
-  %zeros = graph.constant dense<8> : tensor<2x16xui8>
+  %zeros = graph.constant dense<8> : tensor<2x16xui8> : tensor<2x16xui8>
   %y = graph.narrow_matmul %x, %w, %scales, %zeros {bits = 4 : i64, block = 32 : i64, graph.multiplied = si8} : (tensor<1x64xf32>, tensor<32x16xui8>, tensor<2x16xf32>, tensor<2x16xui8>) -> tensor<1x16xf32>
   kernel.return %y : tensor<1x16xf32>
 }
