@@ -470,8 +470,13 @@ Expr convert(Expr x, Type to, bool saturate) {
                       : make<arith::ExtSIOp>(x, inLanesOf(x, compute), v);
   Expr result{&b, v, to};
   // Wraps the result if `to` is narrower than the type in which it is computed.
-  if (unsigned spare = width - to.getIntOrFloatBitWidth())
-    result = (result << literal(result, spare)) >> literal(result, spare);
+  if (unsigned bits = to.getIntOrFloatBitWidth(); bits < width) {
+    result = result & literal(result, (uint64_t(1) << bits) - 1);
+    // Copies the sign bit to all higher bits.
+    Expr sign = literal(result, uint64_t(1) << (bits - 1));
+    if (!isUnsigned(result))
+      result = (result ^ sign) - sign;
+  }
   return result;
 }
 
