@@ -72,7 +72,8 @@ struct Arguments {
   double seconds = 3;
   /// The ticks per second of a log, as given.
   std::string clock;
-  /// What `ingot diff` allows, by the names of the options.
+  /// What `ingot diff` allows, by the names of the options; a loss of accuracy
+  /// in dB.
   std::vector<std::pair<std::string, Growth>> growth;
   /// Whether and how the model is quantized.
   bool quantizes = false;

@@ -703,6 +703,18 @@ void readArguments(const Options &options, Arguments &arguments,
               readGrowth(*option, option->ArgStr,
                          option == &options.maxTimeGrowth, diagnostics))
         arguments.growth.push_back({option->ArgStr.str(), *growth});
+  if (isGiven(options.maxAccuracyLoss)) {
+    StringRef number = options.maxAccuracyLoss;
+    Growth loss;
+    if (number.consume_back_insensitive("dB") &&
+        !number.rtrim().getAsDouble(loss.value) && loss.value >= 0)
+      arguments.growth.push_back({"max-accuracy-loss", loss});
+    else
+      diagnostics.report(DiagnosticId::BadOption,
+                         "--max-accuracy-loss: cannot parse `" +
+                             printable(options.maxAccuracyLoss) +
+                             "` as a ratio (example: 1dB)");
+  }
   const auto &output =
       command.parser == &options.quantize       ? options.quantizedOutput
       : command.parser == &options.report       ? options.reportOutput
