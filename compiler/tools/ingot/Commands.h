@@ -60,6 +60,10 @@ struct Arguments {
   /// The file of a timeline, and whether ONNX Runtime is timed too.
   std::string trace;
   bool compares = false;
+  /// The events that `ingot bench` counts, and the folder of the counters of
+  /// energy.
+  std::vector<std::string> counters;
+  std::string energy;
   /// The file of a chart; empty: none.
   std::string plot;
   /// Whether `ingot report` times the kernels.

@@ -364,6 +364,16 @@ static void readTiming(const Options &options, Arguments &arguments,
   if (options.traceFile.getNumOccurrences() && arguments.trace.empty())
     diagnostics.report(DiagnosticId::BadOption,
                        "--trace: the file name is missing");
+  SmallVector<StringRef> counters;
+  StringRef(options.counters).split(counters, ',', -1, /*KeepEmpty=*/false);
+  for (StringRef counter : counters)
+    arguments.counters.push_back(counter.trim().str());
+  if (is_contained(arguments.given, "counters") && counters.empty())
+    diagnostics.report(DiagnosticId::BadOption,
+                       "--counters: the names of the events are missing");
+  arguments.energy = is_contained(arguments.given, "energy")
+                         ? options.energy.getValue()
+                         : "/sys/class/powercap";
   arguments.measures = options.measure;
   arguments.plot = options.plot;
   if (options.plot.getNumOccurrences() && arguments.plot.empty())
