@@ -139,12 +139,21 @@ static simplify::WidenedWeights widenedWeights(ModuleOp imported,
   return {};
 }
 
-/// Whether the model lacks nothing but sizes of dimensions.
-static bool lacksSizes(const Diagnostics &diagnostics) {
-  return !diagnostics.empty() &&
-         llvm::all_of(diagnostics.list(), [](const Diagnostic &d) {
-           return d.id == DiagnosticId::UnboundDimension;
-         });
+static bool isOfSize(const Diagnostic &diagnostic) {
+  return diagnostic.id == DiagnosticId::UnboundDimension;
+}
+
+/// Whether `again` contains the diagnostics of `first` that are not about sizes
+/// of dimensions, and no others.
+static bool areOthersOf(const Diagnostics &again, const Diagnostics &first) {
+  auto identify = [](const Diagnostic &d) {
+    return std::make_pair(d.id, d.message);
+  };
+  auto others = llvm::make_filter_range(
+      first.list(), [](const Diagnostic &d) { return !isOfSize(d); });
+  return !others.empty() &&
+         llvm::equal(llvm::map_range(others, identify),
+                     llvm::map_range(again.list(), identify));
 }
 
 /// Compares the tensors of the model, for random inputs, with those of the model
@@ -197,7 +206,7 @@ bool describeModel(const CompileOptions &options, DescribeOptions describe,
   Diagnostics trial, again;
   trial.setFile(diagnostics.file());
   auto planned = planAndMeasure(compile, *context, footprint, trial);
-  if (describe.choosesSizes && lacksSizes(trial)) {
+  if (describe.choosesSizes && llvm::any_of(trial.list(), isOfSize)) {
     size_t inputs = fedInputs(file->model(), context.get()).size();
     verify::Sizes sizes = verify::sizesToRun(file->model(), compile.import,
                                              InputData(inputs), *context)
@@ -208,7 +217,7 @@ bool describeModel(const CompileOptions &options, DescribeOptions describe,
     again.setFile(diagnostics.file());
     planned = planAndMeasure(compile, *context, footprint, again);
     // The first diagnostics tell more if the chosen sizes do not fit.
-    if (planned)
+    if (planned || areOthersOf(again, trial))
       trial = std::move(again);
     else
       report.chosen.clear();
