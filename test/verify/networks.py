@@ -41,13 +41,12 @@ def names():
 
 def filled(path, folder):
     """Returns the path of the network with weights: files of graphs contain a recipe instead."""
-    if os.path.basename(os.path.dirname(path)) not in ("graphs", "large"):
+    if os.path.basename(os.path.dirname(path)) not in ("graphs", "large", "open"):
         return path
     import models
     import onnx
-    models.GRAPHS = os.path.dirname(path)
     name = os.path.basename(path).removesuffix(".onnx")
-    model = models.load_filled(name)
+    model = models.load_filled(name, os.path.dirname(path))
     to = os.path.join(folder, name + ".onnx")
     onnx.save(model, to)
     return to
