@@ -7,16 +7,16 @@
 
 namespace ingot {
 
-/// Returns the text of a program that measures the kernel launches of the
-/// generated source SOURCE. The program executes each launch RUNS - 1 times and
-/// writes the median times in microseconds to a file, one per line. If it
-/// cannot, it writes "no device", "failed", or "other device" with the compute
-/// capability of the GPU if that is not LEVEL. Returns an empty text for
-/// targets without a GPU.
-///
-/// The text contains placeholders in capitals: SOURCE, RUNS, LEVEL, NAME (the
-/// prefix of the model), BYTES (the sizes of its tensors), LAUNCH (the function
-/// that launches all kernels) and CACHE (the size of the L2 cache).
+/// Returns the text of a program that times the launches of the generated
+/// source SOURCE, each RUNS - 1 times, then whole runs for SECONDS. It writes
+/// lines to a file: "run" where a run begins, "launch BEGIN END" with
+/// microseconds since the first launch of the run, and "whole 0 TIME"; or "no
+/// device", or "other device" with the compute capability if this is not LEVEL,
+/// or "failed". Words in capitals are placeholders, also COLD (whether the L2
+/// cache is cleared before each launch), NAME (the prefix of the model), SIZES
+/// (its dynamic sizes, then 0), BYTES (the sizes of its tensors), LAUNCH (the
+/// function that launches all kernels) and CACHE (the size of the L2 cache).
+/// Empty for targets without a GPU.
 llvm::StringRef launchTimingText(const TargetDescription &target);
 
 } // namespace ingot

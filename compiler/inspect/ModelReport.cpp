@@ -2,6 +2,7 @@
 
 #include "codegen/files/NodeNames.h"
 #include "compiler/Pipeline.h"
+#include "compiler/import/FreeTensors.h"
 #include "compiler/import/TensorData.h"
 #include "compiler/measure/HostTime.h"
 #include "compiler/measure/PlanCache.h"
@@ -117,7 +118,7 @@ static void addRows(ModuleOp grouped, Footprint footprint,
       row = std::move(same.front());
       same.pop_front();
     }
-    report.rows.push_back({std::move(row), launch});
+    report.rows.push_back({std::move(row), launch, std::nullopt});
   }
   report.footprint = std::move(footprint);
 }
@@ -139,12 +140,35 @@ static simplify::WidenedWeights widenedWeights(ModuleOp imported,
   return {};
 }
 
-/// Whether the model is valid, and only sizes of dynamic dimensions are missing.
-static bool lacksSizes(const Diagnostics &diagnostics) {
-  return !diagnostics.empty() &&
-         llvm::all_of(diagnostics.list(), [](const Diagnostic &d) {
-           return d.id == DiagnosticId::UnboundDimension;
-         });
+static bool isOfSize(const Diagnostic &diagnostic) {
+  return diagnostic.id == DiagnosticId::UnboundDimension;
+}
+
+/// Whether `again` contains the diagnostics of `first` that are not about sizes
+/// of dimensions, and no others.
+static bool areOthersOf(const Diagnostics &again, const Diagnostics &first) {
+  auto identify = [](const Diagnostic &d) {
+    return std::make_pair(d.id, d.message);
+  };
+  auto others = llvm::make_filter_range(
+      first.list(), [](const Diagnostic &d) { return !isOfSize(d); });
+  return !others.empty() &&
+         llvm::equal(llvm::map_range(others, identify),
+                     llvm::map_range(again.list(), identify));
+}
+
+/// Returns sizes for the dimensions that the model leaves open.
+static verify::Sizes sizesFor(const CompileOptions &options,
+                              MLIRContext &context) {
+  Diagnostics known;
+  Compilation reader(options, context, known);
+  ModelFile *file = reader.open();
+  if (!file)
+    return {};
+  size_t inputs = fedInputs(file->model(), &context).size();
+  return verify::sizesToRun(file->model(), options.import, InputData(inputs),
+                            context)
+      .front();
 }
 
 /// Compares the tensors of the model, for random inputs, with those of the model
@@ -185,30 +209,29 @@ bool describeModel(const CompileOptions &options, DescribeOptions describe,
   CompileOptions compile = options;
   report.target = compile.target;
   report.file = llvm::sys::path::filename(compile.model).str();
-  auto reader = std::make_unique<Compilation>(compile, *context, diagnostics);
-  ModelFile *file = reader->open();
-  if (!file)
-    return false;
-  report.summary = summarize(file->model());
-  if (describe.hasDetails)
-    collectNodes(file->model(), report.details);
+  {
+    // One copy of the model at a time: it may be large.
+    Compilation reader(compile, *context, diagnostics);
+    ModelFile *file = reader.open();
+    if (!file)
+      return false;
+    report.summary = summarize(file->model());
+    if (describe.hasDetails)
+      collectNodes(file->model(), report.details);
+  }
   Footprint footprint;
   // Declared here since the diagnostics of a compilation must outlive it.
   Diagnostics trial, again;
   trial.setFile(diagnostics.file());
   auto planned = planAndMeasure(compile, *context, footprint, trial);
-  if (describe.choosesSizes && lacksSizes(trial)) {
-    size_t inputs = fedInputs(file->model(), context.get()).size();
-    verify::Sizes sizes = verify::sizesToRun(file->model(), compile.import,
-                                             InputData(inputs), *context)
-                              .front();
-    for (const auto &[key, size] : sizes)
+  if (describe.choosesSizes && llvm::any_of(trial.list(), isOfSize)) {
+    for (const auto &[key, size] : sizesFor(compile, *context))
       if (!compile.import.dims.count(key) && !StringRef(key).contains('+'))
         compile.import.dims[key] = report.chosen[key] = size;
     again.setFile(diagnostics.file());
     planned = planAndMeasure(compile, *context, footprint, again);
-    // If the chosen sizes fail too, the first diagnostics are more helpful.
-    if (planned)
+    // The first diagnostics tell more if the chosen sizes do not fit.
+    if (planned || areOthersOf(again, trial))
       trial = std::move(again);
     else
       report.chosen.clear();
@@ -216,14 +239,13 @@ bool describeModel(const CompileOptions &options, DescribeOptions describe,
   for (ArrayRef<Diagnostic> list : {trial.list(), trial.warnings()})
     for (const Diagnostic &diagnostic : list)
       diagnostics.report(diagnostic);
-  // Closes the first copy of the model, since each copy may be large.
-  reader.reset();
   if (planned && describe.hasDetails &&
       !collectDetails(*planned, footprint, report.details))
     return false;
   if (planned) {
     CompileOptions chosen = planned->options;
     planned.reset();
+    freeTensors(*context);
     if (!describe.against.empty() &&
         !collectErrors(chosen, describe, report, *context, diagnostics))
       return false;

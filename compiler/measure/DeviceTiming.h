@@ -7,10 +7,25 @@
 
 namespace ingot {
 
+struct DeviceTimes {
+  /// The launches of a run, in the order of execution: begin and end in
+  /// microseconds since the first one began. Launches do not overlap.
+  using Run = std::vector<std::pair<double, double>>;
+  std::vector<Run> runs;
+  /// The microseconds of whole runs, with the launches as one graph.
+  std::vector<double> wholeRuns;
+};
+
 /// Builds a program that runs the model on the GPU of this machine, with the
-/// target's compiler or the compiler in the options. Returns the median
-/// microseconds of each launch, in the order of execution; empty with
-/// diagnostics on failure, also if this machine has no such GPU.
+/// target's compiler or the compiler in the options. `what` describes the
+/// measurement, and `hint` what to do without such a GPU. Times whole runs for
+/// `seconds`. Nothing, with diagnostics, on failure.
+std::optional<DeviceTimes> timeOnDevice(Compilation &compilation,
+                                        double seconds, llvm::StringRef what,
+                                        llvm::StringRef hint);
+
+/// Returns the median microseconds of each launch, with cold caches; empty with
+/// diagnostics on failure.
 std::vector<double> timeLaunches(Compilation &compilation);
 
 } // namespace ingot

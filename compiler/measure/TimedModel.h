@@ -1,15 +1,21 @@
 // Times a model and its kernel calls on this machine.
 //
-// The times of kernel calls come from the trace hook of the generated code.
+// The times of kernel calls come from the trace hook of the generated code,
+// those of threads from the function `parallel_for` that it calls.
 
 #ifndef INGOT_COMPILER_MEASURE_TIMEDMODEL_H
 #define INGOT_COMPILER_MEASURE_TIMEDMODEL_H
 
+#include "compiler/measure/Counters.h"
+#include "compiler/measure/Energy.h"
 #include "compiler/run/DataSets.h"
 #include "compiler/run/HostModel.h"
 #include "runtime_support/ingot_thread_pool.h"
 
+#include <atomic>
 #include <chrono>
+#include <mutex>
+#include <thread>
 
 namespace ingot {
 
@@ -41,23 +47,45 @@ public:
 
   /// The milliseconds of each run.
   std::vector<double> times;
-  /// For each kernel call, in the order of execution: the name of the function,
-  /// and the comment about it.
+  /// The names of the kernel calls (launchNames).
   std::vector<std::string> names;
+
+  /// If set, counts events in each run and in each recorded kernel call. Set it
+  /// to counters that were opened before the threads were created, by build.
+  std::unique_ptr<Counters> counters;
+  /// Returns the median of each counter over the runs.
+  std::vector<double> ofCounters() const;
+  /// If set, measures the energy of all runs.
+  std::optional<EnergyMeter> energy;
 
   /// A kernel call, recorded for a timeline.
   struct Event {
     int32_t kernel;
     Clock::time_point start, end;
+    std::vector<double> counts;
   };
-  /// The number of events to record, the events, and the starts of their runs.
+  /// The iterations of a kernel's parallel loop that a thread executes at a
+  /// time. The kernel is -1 if several kernels share a loop. Thread 1 is the
+  /// thread that runs the model.
+  struct Part {
+    int32_t kernel;
+    unsigned thread;
+    ptrdiff_t first, last;
+    Clock::time_point start, end;
+  };
+  /// The number of events and parts to record, these, and the starts of their
+  /// runs.
   size_t wanted = 0;
   std::vector<Event> events;
+  std::vector<Part> parts;
   std::vector<Clock::time_point> starts;
 
 private:
   explicit TimedModel(unsigned threads) : pool(threads) {}
   static void trace(void *user, int32_t kernel, int32_t finished);
+  static void parallelFor(void *user, ptrdiff_t extent, ingot_body body,
+                          void *argument);
+  bool isRecording() const { return recorded < wanted; }
 
   std::unique_ptr<HostModel> model;
   ThreadPool pool;
@@ -67,8 +95,21 @@ private:
   std::vector<void *> io;
   /// The milliseconds of each kernel call in each run.
   std::vector<std::vector<double>> kernelTimes;
+  /// The counts of each run.
+  std::vector<std::vector<double>> counts;
+  /// The kernel that runs, or -1.
+  int32_t openKernel = -1;
   Clock::time_point kernelStart;
+  std::vector<double> kernelCounts;
+  std::atomic<size_t> recorded = 0;
+  /// The threads that have executed parts; `mutex` guards them and `parts`.
+  std::vector<std::thread::id> knownThreads;
+  std::mutex mutex;
 };
+
+/// Returns the names of the kernel calls of a compiled module in the order of
+/// execution: the function, and the comment about it.
+std::vector<std::string> launchNames(mlir::ModuleOp module);
 
 /// The times of a run and of each kernel call, in the order of execution.
 struct MeasuredTimes {

@@ -3,6 +3,7 @@
 #ifndef INGOT_COMPILER_MEASURE_TIMELINE_H
 #define INGOT_COMPILER_MEASURE_TIMELINE_H
 
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <string>
@@ -17,12 +18,15 @@ struct TimelineEvent {
   double start = 0, duration = 0;
   /// The ONNX nodes of a kernel.
   std::string nodes;
+  /// Further numbers, by name.
+  std::vector<std::pair<std::string, double>> figures = {};
+  /// The track: 0 for runs and kernels, else the number of a thread.
+  unsigned thread = 0;
 };
 
-/// Prints events, which may be nested, as those of one thread.
+/// Prints events. Those of a track may be nested.
 void printTimeline(llvm::StringRef process,
-                   const std::vector<TimelineEvent> &events,
-                   llvm::raw_ostream &os);
+                   llvm::ArrayRef<TimelineEvent> events, llvm::raw_ostream &os);
 
 } // namespace ingot
 

@@ -1,9 +1,7 @@
 #include "compiler/quantize/HostRun.h"
 
+#include "compiler/import/FreeTensors.h"
 #include "compiler/quantize/Graph.h"
-#include "mlir/IR/BuiltinAttributes.h"
-#include "mlir/IR/BuiltinDialect.h"
-#include "mlir/IR/DialectResourceBlobManager.h"
 
 using namespace mlir;
 
@@ -12,23 +10,6 @@ using namespace mlir;
 #endif
 
 namespace ingot::quantize {
-
-/// Frees the constants of a compiled model: otherwise the context would keep
-/// them, and the allocator would keep the memory.
-static void giveBackMemory(MLIRContext &context) {
-  auto &manager = DenseResourceElementsHandle::getManagerInterface(&context)
-                      .getBlobManager();
-  std::vector<std::string> names;
-  manager.getBlobMap([&](const auto &entries) {
-    for (const auto &entry : entries)
-      names.push_back(entry.getKey().str());
-  });
-  for (const std::string &name : names)
-    manager.update(name, {});
-#ifdef __GLIBC__
-  malloc_trim(0);
-#endif
-}
 
 Host::Host(const CompileOptions &options, MLIRContext &context,
            Diagnostics &diagnostics)
@@ -78,7 +59,7 @@ std::unique_ptr<HostModel> Host::build(onnx::ModelProto &&model,
   if (!sample.empty())
     bindData(compilation, data);
   auto built = HostModel::build(compilation, {"-O2"});
-  giveBackMemory(context);
+  freeTensors(context);
   return built;
 }
 

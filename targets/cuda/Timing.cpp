@@ -1,10 +1,11 @@
 // The text of the program that times the launches of a generated .cu.
 //
-// The program replaces the runtime calls that launch a kernel, or that clear
-// memory for a kernel, by functions that record an event before and after the
-// launch. All launches are on one stream. Before each launch, it writes as much
-// memory as the L2 cache holds. So weights are not in the cache, as in a run of
-// the network, and the GPU is busy until the launch is on the stream.
+// The program redirects the runtime calls that launch a kernel, or clear memory
+// for one, to functions that record an event before and after the launch. All
+// launches are on one stream. With COLD, as much memory as the L2 cache holds is
+// written before each launch, so that weights are as cold as in a network, and
+// so that the GPU is busy until the launch is on the stream. Afterwards, whole
+// runs are timed for SECONDS, with the launches as the model's graph.
 
 #include "targets/LaunchTiming.h"
 
@@ -14,9 +15,10 @@ llvm::StringRef launchTimingText(const TargetDescription &target) {
   if (!target.isDevice())
     return {};
   return R"(#include "cuda_runtime.h"
-#include <algorithm>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
+#include <string>
 #include <vector>
 
 namespace timing {
@@ -24,8 +26,9 @@ struct Launch {
   cudaEvent_t begin, end;
 };
 // Of one run: the launches so far, and whether the next one has begun already.
+// Without `is_on`, nothing is recorded.
 std::vector<Launch> launches;
-bool has_begun = false;
+bool has_begun = false, is_on = true;
 unsigned char *cache = nullptr;
 constexpr size_t cache_bytes = CACHE;
 
@@ -36,8 +39,8 @@ inline cudaEvent_t event(cudaStream_t stream) {
   return made;
 }
 inline void begin(cudaStream_t stream) {
-  if (has_begun) return;
-  (void)cudaMemsetAsync(cache, 1, cache_bytes, stream);
+  if (has_begun || !is_on) return;
+  if (COLD) (void)cudaMemsetAsync(cache, 1, cache_bytes, stream);
   launches.push_back({event(stream), nullptr});
   has_begun = true;
 }
@@ -50,6 +53,7 @@ cudaError_t start(const cudaLaunchConfig_t *config, void (*kernel)(Parameters...
                   Arguments... arguments) {
   begin(config->stream);
   cudaError_t result = cudaLaunchKernelEx(config, kernel, arguments...);
+  if (!is_on) return result;
   launches.back().end = event(config->stream);
   has_begun = false;
   return result;
@@ -91,7 +95,10 @@ int main(int, char **arguments) {
   NAME_handle handle;
   NAME_io io = {};
   io.place = INGOT_ON_DEVICE;
-  void **tensors = reinterpret_cast<void **>(&io) + 1;
+  const ptrdiff_t sizes[] = {SIZES};
+  constexpr size_t dynamic = sizeof sizes / sizeof *sizes - 1;
+  void **fields = reinterpret_cast<void **>(&io) + 1, **tensors = fields + dynamic;
+  memcpy(fields, sizes, dynamic * sizeof *sizes);
   const size_t bytes[] = {BYTES};
   void *memory = nullptr;
   status = NAME_upload(&constants, nullptr);
@@ -104,30 +111,47 @@ int main(int, char **arguments) {
     tensors[i] = memory;
   }
   one_stream streams = {};
-  std::vector<std::vector<float>> times;
+  std::string text;
+  auto microseconds = [](cudaEvent_t begin, cudaEvent_t end) {
+    float milliseconds = 0;
+    (void)cudaEventElapsedTime(&milliseconds, begin, end);
+    return 1e3 * milliseconds;
+  };
+  auto print = [&](const char *word, double first, double second) {
+    char line[64];
+    snprintf(line, sizeof line, "%s %.3f %.3f\n", word, first, second);
+    text += line;
+  };
   // The first run loads the code.
   for (int run = 0; run < RUNS && status == INGOT_OK; ++run) {
     timing::launches.clear();
     status = LAUNCH(&io, handle.memory, constants.memory, streams);
     if (status == INGOT_OK) status = device::wait(nullptr);
-    times.resize(timing::launches.size());
-    for (size_t i = 0; i < times.size(); ++i) {
-      float milliseconds = 0;
-      const timing::Launch &launch = timing::launches[i];
-      (void)cudaEventElapsedTime(&milliseconds, launch.begin, launch.end);
-      if (run > 0) times[i].push_back(milliseconds);
+    if (run > 0) text += "run\n";
+    for (const timing::Launch &launch : timing::launches)
+      if (run > 0)
+        print("launch", microseconds(timing::launches.front().begin, launch.begin),
+              microseconds(timing::launches.front().begin, launch.end));
+    for (const timing::Launch &launch : timing::launches) {
       (void)cudaEventDestroy(launch.begin);
       (void)cudaEventDestroy(launch.end);
     }
   }
-  if (status != INGOT_OK) return finish(path, "failed");
-  FILE *file = fopen(path, "w");
-  if (!file) return 1;
-  for (std::vector<float> &of : times) {
-    std::nth_element(of.begin(), of.begin() + of.size() / 2, of.end());
-    fprintf(file, "%.3f\n", 1e3 * of[of.size() / 2]);
+  timing::is_on = false;
+  double elapsed = 0;
+  // The first run records the graph.
+  for (int run = 0; (run < 2 || elapsed < SECONDS) && status == INGOT_OK; ++run) {
+    cudaEvent_t begin = timing::event(nullptr);
+    status = NAME_run(&handle, &io, nullptr);
+    cudaEvent_t end = timing::event(nullptr);
+    if (status == INGOT_OK) status = device::wait(nullptr);
+    double time = microseconds(begin, end);
+    elapsed += 1e-6 * time;
+    if (run > 0) print("whole", 0, time);
+    (void)cudaEventDestroy(begin);
+    (void)cudaEventDestroy(end);
   }
-  return fclose(file);
+  return finish(path, status == INGOT_OK ? text.c_str() : "failed");
 }
 )";
 }

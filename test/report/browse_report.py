@@ -2,9 +2,10 @@
 """Opens reports in a headless Chromium: no errors, every kernel and node is found, views and keys work, and the page answers the
 questions of a user (questions.py).
 
-    browse_report.py --ingot PROGRAM [--screenshots DIR] MODEL[=OPTIONS]...
+    browse_report.py --ingot PROGRAM [--screenshots DIR] MODEL[:batch][=OPTIONS]...
 
-MODEL is a file, or the name of a network of test/networks/models. Needs Chromium and the Python package playwright; without
+MODEL is a file, or the name of a network of test/networks/models; with `:batch`, the first axis of its inputs and outputs gets
+the name `batch`. Screenshots are written to DIR: MODEL-top.png, -page, -kernel, -imported, -memory, -dark ... Needs Chromium and the Python package playwright; without
 them the test is skipped.
 """
 import argparse
@@ -96,6 +97,17 @@ def browse(browser, path, shots, name):
     return seconds, len(calls), len(report["nodes"])
 
 
+def open_batch(path, folder):
+    """Names the first axis of inputs and outputs, instead of its size."""
+    import onnx
+    model = onnx.load(path)
+    for value in (*model.graph.input, *model.graph.output):
+        value.type.tensor_type.shape.dim[0].dim_param = "batch"
+    opened = pathlib.Path(folder) / f"{pathlib.Path(path).stem}_batch.onnx"
+    onnx.save(model, opened)
+    return str(opened)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--ingot", required=True)
@@ -120,6 +132,7 @@ def main():
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         for text in options.models:
             model, _, extra = text.partition("=")
+            model, _, opened = model.partition(":")
             if not pathlib.Path(model).exists():
                 networks = importlib.import_module("networks")
                 known = dict(networks.names())
@@ -127,6 +140,8 @@ def main():
                     print(f"skipped: {model} does not exist")
                     continue
                 model = networks.filled(known[model], folder)
+            if opened == "batch":
+                model = open_batch(model, folder)
             if model.endswith(".html"):
                 path, seconds = pathlib.Path(model).resolve(), 0
                 name = path.stem

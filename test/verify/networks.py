@@ -24,7 +24,10 @@ SMALL = ["mnist_8", "keras_text", "micro_kws_m_static_fp32", "lenet5", "tiny_ds_
          "tiny_ad_autoencoder"]
 # Sizes that a network needs beyond those that `verify` chooses.
 OPTIONS = {
-    "mobilenet_v3_photos": [],
+    "llama_4l_d512": ["--dim", "s27=1", "--dim", "s11=63", "--dim", "s74=63", "--dim", "s64=64"],
+    "llama_smol_135m": ["--dim", "s27=1", "--dim", "s10=63", "--dim", "s74=63", "--dim", "s64=64"],
+    "gpt2": ["--dim", "past=8", "--dim", "seq=4", "--dim", "total=12"],
+    "silero_vad": ["--dim", "batch=1", "--dim", "sequence=512", "--bind", "sr=16000"],
 }
 
 
@@ -41,13 +44,12 @@ def names():
 
 def filled(path, folder):
     """Returns the path of the network with weights: files of graphs contain a recipe instead."""
-    if os.path.basename(os.path.dirname(path)) not in ("graphs", "large"):
+    if os.path.basename(os.path.dirname(path)) not in ("graphs", "large", "open"):
         return path
     import models
     import onnx
-    models.GRAPHS = os.path.dirname(path)
     name = os.path.basename(path).removesuffix(".onnx")
-    model = models.load_filled(name)
+    model = models.load_filled(name, os.path.dirname(path))
     to = os.path.join(folder, name + ".onnx")
     onnx.save(model, to)
     return to

@@ -104,7 +104,7 @@ function drawTotals() {
   const extra = d3.select("#totals").append("div").attr("class", "card");
   extra.append("span").text("model");
   extra.append("b").text(`${integer(nodes.length)} nodes`);
-  extra.append("i").text([report.producer, ...Object.entries(report.opsets || {}).map(o => `opset ${o[1]}`)].filter(t => t).join(", "));
+  extra.append("i").text([report.producer, ...Object.entries(report.opsets || {}).map(o => `${/^(ai.onnx)?$/.test(o[0]) ? "opset" : o[0]} ${o[1]}`)].filter(t => t).join(", "));
 }
 
 function drawComparison() {
@@ -214,7 +214,8 @@ function drawMemory() {
   boxes.append("rect").attr("class", "buffer").attr("x", b => x(b.first)).attr("y", top).attr("width", wide).attr("height", tall)
     .attr("rx", 2).attr("fill", (b, i) => color(i % 10)).on("click", b => select({call: b.first}))
     .append("title").text(b => `${b.nodes.join(" ")}\n${b.type}\n${integer(b.bytes)} bytes at ${integer(b.offset)}, calls ${b.first} to ${b.last}`);
-  boxes.filter(b => wide(b) > 60 && tall(b) > 13).append("text").attr("class", "inside").attr("x", b => x(b.first) + 5)
+  buffers.forEach((b, i) => { b.ink = d3.lab(color(i % 10)).l > 62 ? "#1c2430" : "#fff"; });
+  boxes.filter(b => wide(b) > 60 && tall(b) > 13).append("text").attr("class", "inside").style("fill", b => b.ink).attr("x", b => x(b.first) + 5)
     .attr("y", b => top(b) + Math.min(tall(b) / 2 + 4, 14)).text(b => short(`${b.nodes[0] || ""} ${b.type}`, Math.floor((wide(b) - 8) / 6.2)));
   const at = x(peak + .5), left = at > width - 260;
   svg.append("line").attr("class", "peak").attr("x1", at).attr("x2", at).attr("y1", 18).attr("y2", height - 46);
@@ -245,7 +246,7 @@ function drawRoofline() {
   const peak = d3.max(direct.length ? direct : points, c => c.least_cycles ? c.macs / c.least_cycles : c.macs / c.cycles);
   const intensity = c => c.macs / c.bytes, speed = c => c.macs / c.cycles;
   const x = d3.scaleLog([d3.min(points, intensity) / 2, d3.max(points, intensity) * 2], [70, width - 20]);
-  const y = d3.scaleLog([d3.min(points, speed) / 2, peak * 2], [height - 44, 14]).clamp(true);
+  const y = d3.scaleLog([d3.min(points, speed) / 2, Math.max(peak * 2, d3.max(points, speed) * 1.3)], [height - 44, 14]);
   svg.append("g").attr("class", "axis").attr("transform", `translate(0,${height - 44})`).call(d3.axisBottom(x).ticks(8, "~g"));
   svg.append("g").attr("class", "axis").attr("transform", "translate(70,0)").call(d3.axisLeft(y).ticks(5, "~g"));
   svg.append("text").attr("x", (width + 70) / 2).attr("y", height - 8).attr("text-anchor", "middle").text("MACs per byte moved");
@@ -258,7 +259,8 @@ function drawRoofline() {
     .on("click", c => select({call: c.index}));
   dots.append("title").text(c => `call ${c.index}: ${c.strategy}\n${c.nodes.join(" ")}\n${number(intensity(c))} MACs per byte, ${number(speed(c))} MACs per cycle`);
   d3.select("#roofline .hint").text("Each circle is a kernel call, its area the predicted time. Circles far below the line leave performance unused; " +
-    "those at the left move many bytes for each MAC, and are limited by memory.");
+    "those at the left move many bytes for each MAC, and are limited by memory." +
+    (d3.max(points, speed) > peak * 1.01 ? " Those above it (Winograd) need fewer multiplications than MACs." : ""));
   section.mark = () => dots.classed("selected", c => chosen && chosen.call === c.index);
 }
 

@@ -60,6 +60,10 @@ struct Arguments {
   /// The file of a timeline, and whether ONNX Runtime is timed too.
   std::string trace;
   bool compares = false;
+  /// The events that `ingot bench` counts, and the folder of the counters of
+  /// energy.
+  std::vector<std::string> counters;
+  std::string energy;
   /// The file of a chart; empty: none.
   std::string plot;
   /// Whether `ingot report` times the kernels.
@@ -73,7 +77,8 @@ struct Arguments {
   double seconds = 3;
   /// The clock frequency of a trace log (--clock), as given.
   std::string clock;
-  /// How much `ingot diff` lets each size grow, by the names of the options.
+  /// What `ingot diff` allows, by the names of the options; a loss of accuracy
+  /// in dB.
   std::vector<std::pair<std::string, Growth>> growth;
   /// Whether and how the model is quantized.
   bool quantizes = false;

@@ -27,8 +27,10 @@ namespace {
 /// title.
 struct Figure {
   StringLiteral key, title;
-  /// The option that limits its growth; empty: none.
+  /// The option that limits its growth, or its decrease if less is worse;
+  /// empty: none.
   StringLiteral option = "";
+  bool isLessWorse = false;
 };
 
 struct Report {
@@ -56,9 +58,10 @@ static constexpr Figure totals[] = {
     {"tcm_bytes", "on-chip vector memory"},
     {"flash_bytes", "flash", "max-flash-growth"},
     {"ram_bytes", "RAM", "max-ram-growth"},
+    {"predicted_cycles", "predicted cycles", "max-time-growth"},
     {"predicted_microseconds", "predicted us", "max-time-growth"},
     {"measured_microseconds", "measured us"},
-    {"output_decibels", "accuracy, dB"},
+    {"output_decibels", "accuracy, dB", "max-accuracy-loss", true},
 };
 static constexpr Figure figuresOfKernels[] = {
     {"macs", "MACs"},
@@ -67,6 +70,7 @@ static constexpr Figure figuresOfKernels[] = {
     {"arena_bytes", "arena"},
     {"code_bytes", "code"},
     {"stack_bytes", "stack"},
+    {"cycles", "cycles"},
     {"microseconds", "us"},
 };
 
@@ -352,46 +356,69 @@ static void printJson(const Report &before, const Report &after,
   outs() << "\n";
 }
 
+/// Reports that a figure whose growth is limited is unknown.
+static void reportUnknown(const Figure &figure, const Report &report,
+                          Diagnostics &diagnostics) {
+  std::string option = "--" + figure.option.str() + ": ";
+  if (figure.isLessWorse)
+    diagnostics.reportFile(
+        DiagnosticId::BadOption, report.file,
+        option + "the file does not contain the accuracy",
+        "`ingot report MODEL.onnx --against FLOAT.onnx --json -o "
+        "FILE.json` writes a report that does");
+  else if (figure.option == "max-time-growth")
+    diagnostics.reportFile(
+        DiagnosticId::BadOption, report.file,
+        option + "there is no predicted time for the target " + report.target,
+        "limit the work by --max-macs-growth");
+  else
+    diagnostics.reportFile(
+        DiagnosticId::MissingProgram, report.file,
+        option + "the " + figure.title.str() + " for " + report.target +
+            " is not measured",
+        "install the compiler of the target, or name one with --cxx; `ingot "
+        "targets` lists them");
+}
+
 /// Reports each figure that grows by more than its option allows.
 static void checkGrowth(const Arguments &arguments, const Report &before,
                         const Report &after, Diagnostics &diagnostics) {
   for (const auto &limit : arguments.growth) {
     const std::string &option = limit.first;
     const Growth &allowed = limit.second;
+    // The predicted time is in cycles for processors, in microseconds for GPUs.
+    auto isLimited = [&](const Figure &f) { return f.option == option; };
+    const Figure *known = find_if(totals, [&](const Figure &f) {
+      return isLimited(f) && before.values.get(f.key) &&
+             after.values.get(f.key);
+    });
     const Figure &figure =
-        *find_if(totals, [&](const Figure &f) { return f.option == option; });
+        known != std::end(totals) ? *known : *find_if(totals, isLimited);
     auto a = before.values.getNumber(figure.key);
     auto b = after.values.getNumber(figure.key);
     if (!a || !b) {
-      const Report &unknown = a ? after : before;
-      bool isTime = figure.option == "max-time-growth";
-      diagnostics.reportFile(
-          isTime ? DiagnosticId::BadOption : DiagnosticId::MissingProgram,
-          unknown.file,
-          "--" + option + ": " +
-              (isTime ? "there is no predicted time for the target " +
-                            unknown.target
-                      : "the " + figure.title.str() + " for " + unknown.target +
-                            " is not measured"),
-          isTime ? "limit the work by --max-macs-growth"
-                 : "install the compiler of the target, or name one with "
-                   "--cxx; `ingot targets` lists them");
+      reportUnknown(figure, a ? after : before, diagnostics);
       continue;
     }
+    double growth = figure.isLessWorse ? *a - *b : *b - *a;
     double most = allowed.isPercent ? *a * allowed.value / 100 : allowed.value;
-    if (*b - *a <= most)
+    if (growth <= most)
       continue;
     std::string limitText = numberText(most);
     if (allowed.isPercent)
       raw_string_ostream(limitText) << format(" (%g %%)", allowed.value);
     diagnostics.reportFile(
         DiagnosticId::OverGrowth, after.file,
-        figure.title + " grows from " + numberText(*a) + " to " +
-            numberText(*b) + ", by " + numberText(*b - *a) + "; --" + option +
-            " allows " + limitText,
-        "the list of kernels shows what grew; make the model smaller, or "
-        "raise --" +
-            option);
+        figure.title + (figure.isLessWorse ? " falls" : " grows") + " from " +
+            numberText(*a) + " to " + numberText(*b) + ", by " +
+            numberText(growth) + "; --" + option + " allows " + limitText,
+        figure.isLessWorse
+            ? "`ingot report --against` shows the error of each layer; "
+              "quantize fewer layers, or raise --" +
+                  option
+            : "the list of kernels shows what grew; make the model smaller, "
+              "or raise --" +
+                  option);
   }
 }
 

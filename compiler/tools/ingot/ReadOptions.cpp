@@ -365,6 +365,16 @@ static void readTiming(const Options &options, Arguments &arguments,
   if (options.traceFile.getNumOccurrences() && arguments.trace.empty())
     diagnostics.report(DiagnosticId::BadOption,
                        "--trace: the file name is missing");
+  SmallVector<StringRef> counters;
+  StringRef(options.counters).split(counters, ',', -1, /*KeepEmpty=*/false);
+  for (StringRef counter : counters)
+    arguments.counters.push_back(counter.trim().str());
+  if (is_contained(arguments.given, "counters") && counters.empty())
+    diagnostics.report(DiagnosticId::BadOption,
+                       "--counters: the names of the events are missing");
+  arguments.energy = is_contained(arguments.given, "energy")
+                         ? options.energy.getValue()
+                         : "/sys/class/powercap";
   arguments.measures = options.measure;
   arguments.plot = options.plot;
   if (options.plot.getNumOccurrences() && arguments.plot.empty())
@@ -704,6 +714,18 @@ void readArguments(const Options &options, Arguments &arguments,
               readGrowth(*option, option->ArgStr,
                          option == &options.maxTimeGrowth, diagnostics))
         arguments.growth.push_back({option->ArgStr.str(), *growth});
+  if (isGiven(options.maxAccuracyLoss)) {
+    StringRef number = options.maxAccuracyLoss;
+    Growth loss;
+    if (number.consume_back_insensitive("dB") &&
+        !number.rtrim().getAsDouble(loss.value) && loss.value >= 0)
+      arguments.growth.push_back({"max-accuracy-loss", loss});
+    else
+      diagnostics.report(DiagnosticId::BadOption,
+                         "--max-accuracy-loss: cannot parse `" +
+                             printable(options.maxAccuracyLoss) +
+                             "` as a ratio (example: 1dB)");
+  }
   const auto &output =
       command.parser == &options.quantize       ? options.quantizedOutput
       : command.parser == &options.report       ? options.reportOutput
