@@ -34,12 +34,12 @@ def _not_supported(error: CompileError) -> Exception:
 
 
 class IngotRep(BackendRep):
-    """A model that is compiled at the first run, when the sizes of its inputs are known."""
+    """A model that is compiled at the first run, when the sizes of its inputs are known, and for values that it needs."""
 
     def __init__(self, model: Any, options: Mapping[str, Any]) -> None:
         source = to_model(model)
         self._signature = source.signature
-        self._nets = SizesOfData(source, options)
+        self._nets = SizesOfData(source, options, values=True)
 
     def run(self, inputs: Any, **kwargs: Any) -> tuple[Any, ...]:
         """Runs on a list of inputs, or a dictionary; returns the outputs by position and name."""
