@@ -69,7 +69,7 @@ class IngotBackend(Backend):
 
     @classmethod
     def is_compatible(cls, model: Any, device: str = "CPU", **kwargs: Any) -> bool:
-        """Whether the model compiles; of one with open dimensions whether it may."""
+        """Whether the model compiles; of one that needs sizes or values of its inputs, whether it may."""
         if not cls.supports_device(device):
             return False
         try:
@@ -77,7 +77,7 @@ class IngotBackend(Backend):
         except UnsupportedError:
             return False
         except CompileError as error:
-            return all(d.id == "unbound-dimension" for d in error.diagnostics)
+            return all(d.id in ("unbound-dimension", "unbound-value") for d in error.diagnostics)
         return True
 
     @classmethod

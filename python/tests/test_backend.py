@@ -23,6 +23,8 @@ def test_functions(dense, relu):
     with pytest.raises(BackendIsNotSupposedToImplementIt, match="no device CUDA"):
         ingot.backend.prepare(dense, "CUDA")
     assert ingot.backend.is_compatible(dense) and ingot.backend.is_compatible(relu) and not ingot.backend.is_compatible(relu, "CUDA")
+    assert ingot.backend.is_compatible(make("net (float[2, 3] x, int64[2] shape) => (float[a, b] y) { y = Reshape(x, shape) }"))
+    assert ingot.backend.is_compatible(make("net (float[1, 3, 1] x, int64[2] shape) => (float[a, b, c] y) { y = Expand(x, shape) }"))
     decode = make("net (uint8[n] x) => (uint8[a, b, c] y) { y = ImageDecoder(x) }", opset=20)
     assert not ingot.backend.is_compatible(decode)
     with pytest.raises(BackendIsNotSupposedToImplementIt, match="ImageDecoder"):
