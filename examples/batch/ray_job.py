@@ -11,10 +11,10 @@ import ray
 
 def main():
     job = jobs.read_arguments(__doc__)
-    # Workers import the modules of this folder.
-    path = os.pathsep.join([str(jobs.HERE), *filter(None, [os.environ.get("PYTHONPATH")])])
-    ray.init(num_cpus=job.workers, include_dashboard=False, logging_level=logging.ERROR, log_to_driver=False,
-             runtime_env={"env_vars": {"PYTHONPATH": path}})  # fmt: skip
+    # Workers import the modules of this folder. With `runtime_env` in its place Ray would start other processes than the ones that
+    # it has started in advance.
+    os.environ["PYTHONPATH"] = os.pathsep.join([str(jobs.HERE), *filter(None, [os.environ.get("PYTHONPATH")])])
+    ray.init(num_cpus=job.workers, include_dashboard=False, logging_level=logging.ERROR, log_to_driver=False)
     ray.data.DataContext.get_current().enable_progress_bars = False
 
     def work(batch, of):

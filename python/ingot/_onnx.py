@@ -13,6 +13,8 @@ from dataclasses import dataclass
 _MODEL_GRAPH = 7
 _GRAPH_INITIALIZER, _GRAPH_INPUT, _GRAPH_OUTPUT, _GRAPH_SPARSE = 5, 11, 12, 15
 _TENSOR_NAME = 8
+_VALUE_NAME, _VALUE_TYPE = 1, 2
+_TYPE_OPTIONAL = 9
 
 
 @dataclass(frozen=True)
@@ -21,6 +23,8 @@ class Signature:
 
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
+    optional: tuple[str, ...] = ()
+    """The inputs that are optional values."""
 
 
 def _fields(data: memoryview) -> Iterator[tuple[int, memoryview]]:
@@ -69,20 +73,23 @@ def signature(model: bytes) -> Signature | None:
     try:
         inputs: list[str] = []
         outputs: list[str] = []
+        optional: list[str] = []
         given: set[str] = set()
         graph = next((value for field, value in _fields(memoryview(model)) if field == _MODEL_GRAPH), memoryview(b""))
         for field, value in _fields(graph):
             if field == _GRAPH_INPUT:
-                inputs.append(_first(value, 1))
+                inputs.append(_first(value, _VALUE_NAME))
+                if any(kind == _TYPE_OPTIONAL for number, part in _fields(value) if number == _VALUE_TYPE for kind, _ in _fields(part)):
+                    optional.append(inputs[-1])
             elif field == _GRAPH_OUTPUT:
-                outputs.append(_first(value, 1))
+                outputs.append(_first(value, _VALUE_NAME))
             elif field == _GRAPH_INITIALIZER:
                 given.add(_first(value, _TENSOR_NAME))
             elif field == _GRAPH_SPARSE:
                 given.add(next((_first(part, _TENSOR_NAME) for number, part in _fields(value) if number == 1), ""))
     except (IndexError, ValueError):
         return None
-    return Signature(tuple(name for name in inputs if name not in given), tuple(outputs))
+    return Signature(tuple(name for name in inputs if name not in given), tuple(outputs), tuple(optional))
 
 
 def external_files(model: bytes) -> list[str]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from . import _program
 from ._compile import Dim, compile
-from ._errors import InputError, InvalidModelError
+from ._errors import CompileError, InputError, InvalidModelError, UnsupportedError
 from ._models import Model, to_model
 from ._net import Net
 
@@ -41,12 +41,15 @@ def _argument(item: Mapping[str, str]) -> NodeArg:
 class SizesOfData:
     """The networks of one model for different input shapes: one network is compiled for each new set of shapes.
 
-    If the compiler asks for the values of inputs (they determine shapes), these values are fixed as well.
+    Fixed as well are the lengths of sequences, whether an optional input is present, and, where the compiler asks for it, the
+    values of inputs that determine shapes. With `values`, a model that is not supported otherwise is compiled for the values of
+    all its small integer inputs: with a known number of iterations a loop is unrolled.
     """
 
-    def __init__(self, model: Model, options: Mapping[str, Any]) -> None:
+    def __init__(self, model: Model, options: Mapping[str, Any], values: bool = False) -> None:
         self.model = model
         self.options = dict(options)
+        self.values = values
         self.nets: dict[Any, Net] = {}
         self.bound: tuple[str, ...] = ()
 
@@ -69,17 +72,24 @@ class SizesOfData:
         dims: dict[str, Dim] = {}
         for name, value in feeds.items():
             dims.update(_dims_of(name, value))
-        bind: dict[str, Any] = {name: feeds[name] for name in self.bound if feeds.get(name) is not None}
+        bind: dict[str, Any] = {f"{name}_present": feeds.get(name) is not None for name in self.model.signature.optional}
+        bind.update({name: feeds[name] for name in self.bound if feeds.get(name) is not None})
         while True:
-            options = {**self.options, "dims": {**dims, **self.options.get("dims", {})}, "bind": bind}
+            options = {
+                **self.options,
+                "dims": {**dims, **(self.options.get("dims") or {})},
+                "bind": {**bind, **(self.options.get("bind") or {})},
+            }
             try:
                 return compile(self.model, **options)
-            except InvalidModelError as error:
+            except (InvalidModelError, UnsupportedError) as error:
                 wanted = _inputs_to_bind(error, feeds, bind)
+                if self.values and not wanted and isinstance(error, UnsupportedError):
+                    wanted = [name for name, value in feeds.items() if name not in bind and _is_small_integer(value)]
                 if not wanted:
                     raise
                 bind.update({name: feeds[name] for name in wanted})
-                self.bound = tuple(bind)
+                self.bound += tuple(wanted)
 
 
 def _shape_key(value: Any) -> Any:
@@ -96,7 +106,7 @@ def _dims_of(name: str, value: Any) -> dict[str, Dim]:
     if value is None:
         return {}
     if isinstance(value, (list, tuple)) and any(hasattr(v, "shape") for v in value) or isinstance(value, list) and not value:
-        dims: dict[str, Dim] = {f"{name}_count": (0, len(value)) if value else 0}
+        dims: dict[str, Dim] = {f"{name}_count": len(value)}
         shapes = [np.asarray(v).shape for v in value]
         for axis in range(max((len(s) for s in shapes), default=0)):
             sizes = [s[axis] for s in shapes if axis < len(s)]
@@ -105,13 +115,22 @@ def _dims_of(name: str, value: Any) -> dict[str, Dim]:
     return {f"{name}:{axis}": int(size) for axis, size in enumerate(np.shape(value))}
 
 
-def _inputs_to_bind(error: InvalidModelError, feeds: Mapping[str, Any], bound: Mapping[str, Any]) -> list[str]:
-    """Returns the inputs whose values the diagnostics ask for."""
+# The most numbers that the compiler takes as the value of an input.
+_MOST_BOUND = 1024
+
+
+def _is_small_integer(value: Any) -> bool:
+    """Whether an input has few enough integers or booleans to be fixed."""
+    return isinstance(value, (np.ndarray, np.generic)) and value.size <= _MOST_BOUND and value.dtype.kind in "biu"
+
+
+def _inputs_to_bind(error: CompileError, feeds: Mapping[str, Any], bound: Mapping[str, Any]) -> list[str]:
+    """Inputs whose values the diagnostics ask for."""
     hints = " ".join(hint for d in error.diagnostics for hint in d.hints)
     return [
         name
         for name, value in feeds.items()
-        if f"--bind {name}=" in hints and name not in bound and value is not None and np.size(value) <= 1024
+        if f"--bind {name}=" in hints and name not in bound and value is not None and np.size(value) <= _MOST_BOUND
     ]
 
 

@@ -35,12 +35,12 @@ def _not_supported(error: CompileError) -> Exception:
 
 
 class IngotRep(BackendRep):
-    """A model that is compiled in its first run, when the sizes of its inputs are known."""
+    """A model that is compiled at the first run, when the sizes of its inputs are known, and for values that it needs."""
 
     def __init__(self, model: Any, options: Mapping[str, Any]) -> None:
         source = to_model(model)
         self._signature = source.signature
-        self._nets = SizesOfData(source, options)
+        self._nets = SizesOfData(source, options, values=True)
 
     def run(self, inputs: Any, **kwargs: Any) -> tuple[Any, ...]:
         """Runs the model on a list or dictionary of inputs; returns outputs that are accessible by position and by name."""
@@ -70,7 +70,7 @@ class IngotBackend(Backend):
 
     @classmethod
     def is_compatible(cls, model: Any, device: str = "CPU", **kwargs: Any) -> bool:
-        """Whether the model compiles; for a model with dynamic dimensions, whether it may compile."""
+        """Whether the model compiles; of one that needs sizes or values of its inputs, whether it may."""
         if not cls.supports_device(device):
             return False
         try:
@@ -78,7 +78,7 @@ class IngotBackend(Backend):
         except UnsupportedError:
             return False
         except CompileError as error:
-            return all(d.id == "unbound-dimension" for d in error.diagnostics)
+            return all(d.id in ("unbound-dimension", "unbound-value") for d in error.diagnostics)
         return True
 
     @classmethod

@@ -206,12 +206,12 @@ KINDS: dict[str, Kind] = {
         title="Arduino", target="generic", source="src", header="src",
         files={
             "library.properties": "name=$name\nversion=$version\nauthor=Ingot\nmaintainer=Ingot\nsentence=The network $name.\n"
-            "paragraph=Compiled by Ingot from ONNX.\ncategory=Data Processing\nurl=\narchitectures=*\nincludes=$name.h\n",
+            "paragraph=Compiled by Ingot from ONNX.\ncategory=Data Processing\nurl=https://example.com/$name\narchitectures=*\nincludes=$name.h\n",
             "keywords.txt": "${name}_io\tKEYWORD1\n${name}_run\tKEYWORD2\n",
             "examples/Run/Run.ino": _ARDUINO_SKETCH,
         },
-        build="Copy this folder into the folder `libraries` of your sketchbook and open the example Run. The core must compile "
-        "C++17 (in `platform.txt`: `-std=gnu++17`).",
+        build="Copy this folder into the folder `libraries` of your sketchbook and open the example Run. The core must compile C++11. "
+        "Before you publish the library, set its author and `url` in `library.properties`.",
     ),
     "platformio": Kind(
         title="PlatformIO", target="generic", source="src", header="include", example="examples/run/main.c",

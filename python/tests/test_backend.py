@@ -23,6 +23,8 @@ def test_functions(dense, relu):
     with pytest.raises(BackendIsNotSupposedToImplementIt, match="no device CUDA"):
         ingot.backend.prepare(dense, "CUDA")
     assert ingot.backend.is_compatible(dense) and ingot.backend.is_compatible(relu) and not ingot.backend.is_compatible(relu, "CUDA")
+    assert ingot.backend.is_compatible(make("net (float[2, 3] x, int64[2] shape) => (float[a, b] y) { y = Reshape(x, shape) }"))
+    assert ingot.backend.is_compatible(make("net (float[1, 3, 1] x, int64[2] shape) => (float[a, b, c] y) { y = Expand(x, shape) }"))
     decode = make("net (uint8[n] x) => (uint8[a, b, c] y) { y = ImageDecoder(x) }", opset=20)
     assert not ingot.backend.is_compatible(decode)
     with pytest.raises(BackendIsNotSupposedToImplementIt, match="ImageDecoder"):
@@ -59,3 +61,22 @@ def test_empty_sequences():
     z = np.float32([1, 2])
     (result,) = rep.run([[], z])
     assert [part.tolist() for part in result] == [[1, 2]]
+
+
+def test_optional_sequences():
+    """Whether an input is present, and how many elements it has, come from the data: elements of another rank can be inserted."""
+    text = "net (optional(seq(float)) x, float[2] z) => (seq(float[]) y) { s = OptionalGetElement(x)\n y = SequenceInsert(s, z) }"
+    rep = ingot.backend.prepare(make(text, opset=18))
+    (result,) = rep.run([[np.float32(5)], np.float32([1, 2])])
+    assert [part.tolist() for part in result] == [5, [1, 2]]
+    with_loop = (
+        "net (int64 n, bool more, optional(seq(float)) x) => (seq(float[]) y) { y = Loop(n, more, x) <body = loop "
+        "(int64 i, bool c, optional(seq(float)) before) => (bool d, seq(float) after) { d = Identity(c)\n s = OptionalGetElement(before)\n "
+        "one = Constant<value_ints = [1]>()\n f = Cast<to = 1>(i)\n z = Expand(f, one)\n after = SequenceInsert(s, z) }> }"
+    )
+    rep = ingot.backend.prepare(make(with_loop, opset=18))
+    for n in (2, 1):
+        (result,) = rep.run([np.int64(n), np.bool_(True), [np.float32(5)]])
+        assert [part.tolist() for part in result] == [5, [0], [1]][: n + 1]
+    has = ingot.backend.prepare(make("net (optional(float[2]) x) => (bool y) { y = OptionalHasElement(x) }", opset=18))
+    assert has.run([np.float32([1, 2])])[0] and not has.run([None])[0] and has.run({"x": np.float32([1, 2])})[0]

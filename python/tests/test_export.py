@@ -23,7 +23,8 @@ FLAGS = {
                 "-nostdlib --param max-inline-insns-single=500 -fno-rtti -fno-exceptions"),
     "platformio": ("arm-none-eabi-g++", "-mcpu=cortex-m4 -mthumb -mfloat-abi=hard -mfpu=fpv4-sp-d16 -Os -std=gnu++17 -fno-rtti -fno-exceptions"),
     "zephyr": ("arm-none-eabi-g++", "-mcpu=cortex-m33 -mthumb -Os -std=c++17 -ffreestanding -fno-common -fno-rtti -fno-exceptions -Wall"),
-    "esp-idf": ("g++", "-m32 -Os -std=gnu++17 -ffunction-sections -fdata-sections -fstrict-volatile-bitfields -fno-rtti -fno-exceptions -Wall"),
+    "esp-idf": ("riscv64-unknown-elf-g++", "-march=rv32imc_zicsr_zifencei -mabi=ilp32 --specs=picolibc.specs -Os -std=gnu++17 -ffunction-sections "
+                "-fdata-sections -fstrict-volatile-bitfields -fno-rtti -fno-exceptions -nostartfiles -Wall"),
     "cmsis-pack": ("arm-none-eabi-g++", "-mcpu=cortex-m4 -mthumb -mfloat-abi=hard -mfpu=fpv4-sp-d16 -O2 -std=gnu++17 -fno-rtti -fno-exceptions -Wall"),
 }  # fmt: skip
 
@@ -60,7 +61,7 @@ def test_sources_compile_with_the_flags_of_the_family(kind, tmp_path):
         pytest.skip(f"{compiler} is not installed")
     exporting.export(MNIST, kind, tmp_path, name="digits")
     where = exporting.KINDS[kind]
-    (tmp_path / "empty.cpp").write_text("#include <cstdint>\n")
+    (tmp_path / "empty.cpp").write_text("#include <stdint.h>\n")
     if subprocess.run([compiler, *flags.split(), "-fsyntax-only", "empty.cpp"], cwd=tmp_path, capture_output=True).returncode:
         pytest.skip(f"{compiler} has no headers for {flags.split()[0]}")
     run(compiler, *flags.split(), f"-I{where.header}", "-c", f"{where.source}/digits.cpp", "-o", "digits.o", cwd=tmp_path)

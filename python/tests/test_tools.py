@@ -3,7 +3,9 @@
 import dataclasses
 import inspect
 import os
+import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import types
@@ -144,12 +146,21 @@ def test_inference_session_binds_values():
         assert list(y.shape) == shape
 
 
+def test_inference_session_keeps_bound_values():
+    model = make("net (float[2, 3] x, int64[r] shape) => (float[a, b] y) { y = Reshape(x, shape) }")
+    session = ingot.InferenceSession(model, bind={"shape": [3, 2]})
+    x = np.zeros((2, 3), np.float32)
+    assert session.run(None, {"x": x, "shape": np.array([3, 2])})[0].shape == (3, 2)
+    with pytest.raises(ingot.InputError, match="INGOT_ERROR_SPECIALIZED"):
+        session.run(None, {"x": x, "shape": np.array([6, 1])})
+
+
 def test_sizes_of_the_data_are_dimensions():
     from ingot._session import _dims_of, _shape_key
 
     x = np.zeros((2, 3), np.float32)
     assert _dims_of("x", x) == {"x:0": 2, "x:1": 3} and _dims_of("x", None) == {} == _dims_of("x", 1.5)
-    assert _dims_of("s", [x, x[:1]]) == {"s_count": (0, 2), "s:0": (1, 2), "s:1": 3} and _dims_of("s", []) == {"s_count": 0}
+    assert _dims_of("s", [x, x[:1]]) == {"s_count": 2, "s:0": (1, 2), "s:1": 3} and _dims_of("s", []) == {"s_count": 0}
     assert _shape_key(None) is None and _shape_key([x, 1]) == ("list", (("float32", (2, 3)), ("int64", ())))
 
 
@@ -231,6 +242,14 @@ def test_the_program(monkeypatch, tmp_path):
         _program.program()
     answer("\x7fELF")
     assert _program.program() == str(fake)
+
+
+def test_a_wheel_of_another_platform(tmp_path):
+    """The binary part is that of another machine: the first import says what to do."""
+    shutil.copytree(pathlib.Path(ingot.__file__).parent, tmp_path / "ingot", ignore=shutil.ignore_patterns("_native*.so", "_prefix", "__pycache__"))
+    (tmp_path / "ingot" / "_native.abi3.so").write_bytes(b"\x7fELF of another machine")
+    done = subprocess.run([sys.executable, "-c", "import ingot"], capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(tmp_path)})
+    assert done.returncode == 1 and "install a wheel for this platform" in done.stderr
 
 
 def _public_names():

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Tests the wheel in empty virtual environments outside of the checkout, which is hidden if the system allows it: runs
-# a network with the system's compiler and with that of the extra `cc`, and tests the program, the CMake package and
-# the types.
+# The wheel in empty virtual environments outside of the checkout, which is hidden where that can be done: an answer of
+# a network, with the compiler of the system and with that of the extra `cc`; the program; the CMake package; types.
+# With the extra `cc` the root folder is empty as well, where that can be done: Python, the C library, a shell, no compiler.
 # usage: wheel.sh SOURCE BUILD [WHEEL]
 set -euo pipefail
 source=$1 build=$2 wheel=${3:-}
@@ -29,17 +29,27 @@ image = np.zeros((1, 1, 28, 28), np.float32)
 image[0, 0, 4:24, 14] = 255
 assert net(image).argmax() == 1
 END
+# From nothing to the first answer: makes the environment NAME, installs a requirement, and runs the quick start. The limit is
+# one of processor time, which other work on the machine does not change much.
+cat >"$scratch/answer.py" <<'END'
+import os, resource, subprocess, sys, time
+
+name, requirement, *arguments = sys.argv[1:]
+begin = time.monotonic()
+subprocess.run([sys.executable, "-m", "venv", name], check=True)
+subprocess.run([f"{name}/bin/python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *arguments, requirement], check=True)
+subprocess.run([f"{name}/bin/python", "quickstart.py"], check=True)
+used = resource.getrusage(resource.RUSAGE_CHILDREN)
+spent = used.ru_utime + used.ru_stime
+print(f"{requirement}: {time.monotonic() - begin:.0f} seconds to the first answer, {spent:.0f} of a processor (load {os.getloadavg()[0]:.1f})")
+assert spent < 60, "the first answer takes too long"
+END
 cat >"$scratch/inside.sh" <<'END'
 set -euo pipefail
 cd "$1"
-unset INGOT PYTHONPATH
+unset INGOT INGOT_CXX PYTHONPATH
 export INGOT_CACHE=$1/cache XDG_CACHE_HOME=$1/xdg
-begin=$(date +%s)
-python3 -m venv plain
-plain/bin/pip install --quiet --disable-pip-version-check ./*.whl
-plain/bin/python quickstart.py
-seconds=$(($(date +%s) - begin))
-echo "from an empty environment to the first answer: $seconds seconds"
+python3 answer.py plain "$(echo ./*.whl)"
 plain/bin/ingot version
 plain/bin/ingot doctor | grep -q 'networks are built with'
 plain/bin/python -m ingot inspect model.onnx --target generic >/dev/null
@@ -52,20 +62,50 @@ g++ -std=c++17 -I"$(plain/bin/python -m ingot --include-dir)" pool.cpp -pthread 
 # The program finds all of its shared libraries.
 if ldd plain/lib/python3*/site-packages/ingot/_prefix/bin/ingot | grep 'not found'; then exit 1; fi
 
-# With the extra `cc` and no other compiler.
-python3 -m venv cc
-cc/bin/pip install --quiet --disable-pip-version-check "$(echo ./*.whl)[cc]"
-mkdir bare
-for program in python3 env sh; do ln -s "$(command -v "$program")" bare/; done
-INGOT_CACHE=$1/cache-cc PATH=$1/bare cc/bin/python quickstart.py
+# Of another machine.
+other=$(basename ./*.whl | sed 's/_[a-z0-9]*_*[a-z0-9]*[.]whl$/_s390x.whl/')
+cp ./*.whl "elsewhere-$other" && mv "elsewhere-$other" "$other"
+if plain/bin/pip install --quiet --no-deps "./$other" 2>message; then exit 1; fi
+grep -q 'is not a supported wheel on this platform' message
+rm "./$other"
+
+# Without any compiler: an error that says what to do, and an answer by the extra cc.
+plain/bin/python -m pip download --quiet --disable-pip-version-check -d wheels "$(echo ./*.whl)[cc]"
+cat >bare.py <<'PYTHON'
+import os, subprocess, sys
+
+os.environ["INGOT_CACHE"] = "cache-cc"
+answer = [sys.executable, "answer.py"]
+done = subprocess.run([*answer, "without", "ingot-onnx", "--no-index", "--find-links=wheels"], capture_output=True, text=True)
+assert "ToolchainError: there is no C++ compiler: " in done.stderr and "pip install ziglang" in done.stderr, done.stderr
+subprocess.run([*answer, "with", "ingot-onnx[cc]", "--no-index", "--find-links=wheels"], check=True)
+PYTHON
+python=$(python3 -c 'import os, sys; print(os.path.realpath(sys.executable))')
+if [ "$2" = root ]; then
+  # The libraries of the system without its programs and headers; of Python, what belongs to it.
+  parts=$(python3 -c 'import sys, sysconfig; print(sysconfig.get_path("stdlib") if sys.base_prefix == "/usr" else sys.base_prefix)')
+  root=$1/root
+  mkdir "$root"
+  for part in "$parts" /usr/lib/*-linux-gnu /usr/lib64 /lib64 /usr/share/python-wheels /dev /proc; do
+    [ -d "$part" ] && ! [ -L "$part" ] || continue
+    mkdir -p "$root$part" && mount --rbind "$part" "$root$part"
+  done
+  for link in /lib /lib64; do [ ! -L $link ] || cp -a $link "$root/"; done
+  mkdir -p "$root/bin" "$root/tmp" "$root/job" "$root$(dirname "$python")"
+  cp -L /bin/sh "$root/bin/sh"
+  [ -e "$root$python" ] || cp "$python" "$root$python"
+  mount --bind "$1" "$root/job"
+  env -i HOME=/tmp PATH=/bin "$(command -v chroot)" "$root" /bin/sh -c "cd /job && exec $python bare.py"
+else
+  mkdir bare
+  for program in env sh; do ln -s "$(command -v "$program")" bare/; done
+  PATH=$1/bare "$python" bare.py
+fi
 echo "right answers with the system's compiler and with the one of the extra cc"
-# Without any compiler: the error must say what to install.
-if INGOT_CACHE=$1/cache-no PATH=$1/bare plain/bin/python quickstart.py 2>message; then exit 1; fi
-grep -q 'ToolchainError: there is no C++ compiler: .*pip install ziglang' message
 END
 if unshare -m true 2>/dev/null; then
-  # Mounts an empty folder over the checkout, for this command only.
-  unshare -m bash -c 'mount -t tmpfs none "$1" && exec bash "$2/inside.sh" "$2"' bash "$source" "$scratch"
+  # An empty folder in the place of the checkout, for this command only.
+  unshare -m bash -c 'mount -t tmpfs none "$1" && exec bash "$2/inside.sh" "$2" root' bash "$source" "$scratch"
 else
-  bash "$scratch/inside.sh" "$scratch"
+  bash "$scratch/inside.sh" "$scratch" path
 fi

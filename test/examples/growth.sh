@@ -42,3 +42,14 @@ sed -i 's/--max-flash 48K/--max-flash 16/' budget/budgets.txt
 code=0
 budget/check budget/budgets.txt main >"$scratch/log" 2>&1 || code=$?
 [ $code = 1 ] && grep -q '^error\[over-budget\]' "$scratch/log" || fail "a network beyond the board's flash is accepted"
+
+# The program pre-commit, where it is installed.
+if command -v pre-commit >/dev/null; then
+  cp budget/pre-commit-config.yaml .pre-commit-config.yaml
+  git add -A
+  if pre-commit run model-budget >"$scratch/log" 2>&1; then fail "pre-commit accepts a network beyond the board's flash"; fi
+  grep -q '^error\[over-budget\]' "$scratch/log" || fail "pre-commit does not say why"
+  sed -i 's/--max-flash 16/--max-flash 48K/' budget/budgets.txt
+  git add -A
+  pre-commit run model-budget >"$scratch/log" 2>&1 || fail "pre-commit refuses a smaller network"
+fi
