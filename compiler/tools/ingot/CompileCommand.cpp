@@ -223,6 +223,17 @@ static bool quantizeFirst(Arguments &arguments, MLIRContext &context,
                           Diagnostics &diagnostics) {
   if (!arguments.quantizes)
     return true;
+  for (const EntryPoint &entry : arguments.compile.entries)
+    if (!entry.model.empty()) {
+      diagnostics.report(
+          DiagnosticId::BadOption,
+          "--quantize: only the model of the command line is quantized, but "
+          "--entry " +
+              printable(entry.name) + " names another one, `" +
+              printable(entry.model) + "`",
+          "quantize each model with `ingot quantize`, and compile the results");
+      return false;
+    }
   quantize::QuantizeReport report;
   arguments.compile.makeModel = quantize::quantizedModel(
       arguments.compile, arguments.quantize, context, report, diagnostics);
