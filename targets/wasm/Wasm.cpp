@@ -70,11 +70,8 @@ void wasm(std::vector<TargetDescription> &targets) {
   scalar.summary = "WebAssembly without vectors (browsers since 2021); "
                    "tested in Node 20";
   scalar.family = moduleFamily;
-  // V8 keeps one of the 16 registers of x86-64 for itself. Its compiler does not
-  // keep the order of the module: it places multiply-adds as late as possible,
-  // after all loads of an iteration.
-  scalar.vectorRegisters = 15;
-  scalar.loadsBeforeMultiplyAdds = true;
+  // x86-64, on which engines run, has 16 registers for vectors and floats.
+  scalar.vectorRegisters = 16;
   scalar.pointerBytes = 4;
   scalar.l1Bytes = 32 << 10;
   scalar.l2Bytes = 512 << 10;
@@ -93,6 +90,11 @@ void wasm(std::vector<TargetDescription> &targets) {
   simd.summary = "WebAssembly with 16-byte vectors (Chrome 91, Firefox 89, "
                  "Safari 16.4, Node 16); tested in Node 20 and Chromium 156";
   simd.vectorBytes = {16};
+  // V8 keeps one of the 16 registers of x86-64 for itself. Its compiler does not
+  // keep the order of the module: it places multiply-adds as late as possible,
+  // after all loads of an iteration.
+  simd.vectorRegisters = 15;
+  simd.loadsBeforeMultiplyAdds = true;
   append(simd.intrinsics, vectorIntrinsics);
   simd.products = pairProducts();
   simd.includes = {"wasm_simd128.h"};

@@ -55,6 +55,9 @@ TEST_CASE("tiles fit into the registers", "[kernel]") {
           if (target.vectorRegisters)
             CHECK(tile.rows * tile.vectors * tile.splits + tile.vectors + 1 <=
                   target.vectorRegisters);
+          if (target.loadsBeforeMultiplyAdds && tile.splits == 1)
+            CHECK(tile.rows * tile.vectors + tile.rows + tile.vectors <=
+                  target.vectorRegisters);
         }
 }
 
