@@ -166,8 +166,8 @@ Expr ElementBuilder::loadBuffer(Value buffer, Type elementType,
   // the byte by zeros or, if the integer is signed, by copies of the sign bit.
   if (auto integer = dyn_cast<IntegerType>(elementType);
       integer && integer.getWidth() > 1 && integer.getWidth() < 8) {
-    element.type = IntegerType::get(integer.getContext(), 8,
-                                    integer.getSignedness());
+    element.type =
+        IntegerType::get(integer.getContext(), 8, integer.getSignedness());
     return convert(element, elementType);
   }
   return element;
