@@ -105,8 +105,8 @@ std::optional<GraphImporter::CarriedForm>
 GraphImporter::formOfEither(const Binding &a, const Binding &b) {
   bool hasPresent = a.kind == Binding::Absent || b.kind == Binding::Absent;
   auto x = formOf(a), y = formOf(b);
-  // An absent value and an empty list have no form of their own: they use the
-  // form of the other value.
+  // If one of the two values is absent or an empty list, which has no form of
+  // its own, both use the form of the value that has one.
   auto isEmpty = [](const Binding &binding) {
     return binding.kind == Binding::Absent ||
            (binding.isList() && binding.elements.empty());

@@ -164,7 +164,8 @@ bool GraphImporter::requireEqual(const Dim &x, const Dim &y) {
 }
 
 bool GraphImporter::solve(const Dim &size, int64_t number) {
-  // The largest number of possible values of the symbol; all of them are tried.
+  // The largest number of possible values of the symbol. Each value is tried,
+  // so a symbol with more values is not solved for.
   constexpr int64_t mostValues = int64_t(1) << 20;
   SmallVector<kernel::SymbolAttr> given = size.given();
   if (given.size() != 1 ||
@@ -371,8 +372,8 @@ Dim GraphImporter::inProgram(const Dim &size) const {
 }
 
 void GraphImporter::describeInputSizes() {
-  // Maps the name of each symbol that the program replaces by another size to a
-  // pair: the symbol, with the bounds of that size, and the size.
+  // For each symbol that the program replaces by another size, by name: the
+  // symbol, with the bounds of the size that replaces it, and that size.
   std::map<std::string, std::pair<Dim, Dim>> equal;
   auto own = [&](kernel::SymbolAttr symbol) -> Dim {
     Dim size = sizeInProgram(symbol);

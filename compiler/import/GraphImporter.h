@@ -95,8 +95,9 @@ struct NodePlace {
 
 struct ScanForm;
 
-/// RAII: records that the builder is inside an iteration of a loop, from the
-/// call of `enter` until `leave` is called or the object is destroyed.
+/// RAII: keeps the number of a loop's iteration in `iterations` while the
+/// builder is inside the loop, from the call of `enter` until `leave` is called
+/// or the object is destroyed. The keys of random numbers depend on it.
 class InIteration {
 public:
   explicit InIteration(llvm::SmallVectorImpl<mlir::Value> &iterations,
@@ -135,13 +136,15 @@ public:
   /// Returns the elements of an integer vector, each a number, an expression of
   /// dynamic sizes, or nullopt.
   llvm::SmallVector<std::optional<graph::Dim>> elementsIn(mlir::Value value);
-  /// Replaces `result` by a constant if it is an element or slice of a tensor's
-  /// shape, or an integer computed from a float, and is the same in each run.
+  /// Replaces `result` by a constant if its value is known at compile time and
+  /// `result` is a part of a tensor's shape (an element or a slice), or an
+  /// integer converted from a float, which may be computed from a shape.
   void foldPartOfShape(Binding &result);
   /// Returns a size for each element of the integer vector `counts`: an
-  /// expression of known sizes, or a data-dependent size that the generated
-  /// program reads. `most` lists an upper bound, or nullopt, for each element.
-  /// See MadeSizes.cpp.
+  /// expression of known sizes or, if the element is unknown at compile time, a
+  /// new data-dependent size, which the generated program reads from `counts`.
+  /// `most` lists an upper bound, or nullopt, for each element. See
+  /// MadeSizes.cpp.
   mlir::FailureOr<graph::Dims>
   readSizes(const NodePlace &at, mlir::Value counts,
             llvm::ArrayRef<std::optional<int64_t>> most);
@@ -157,9 +160,9 @@ public:
   void readSize(const NodePlace &at, mlir::Value count, const graph::Dim &size);
   void checkEqual(const NodePlace &at, const graph::Dim &x,
                   const graph::Dim &y);
-  /// Emits a check that `size` is 1 or equals `other`; the generated program
-  /// fails if it does not hold. If both sizes are known at the start of a run,
-  /// the check is emitted at the start of main.
+  /// Emits a check with which the generated program fails unless `size` is 1 or
+  /// equals `other`. If both sizes are known at the start of a run, the check
+  /// is emitted at the start of main.
   void checkOneOr(const NodePlace &at, const graph::Dim &size,
                   const graph::Dim &other);
   /// Whether `size` may be equal to `number`: `size` is that number, or a
@@ -173,17 +176,18 @@ public:
   /// Returns the broadcast of two sizes, each of which may be 1. The generated
   /// program fails if neither size is 1 and they differ.
   graph::Dim wholeOf(NodePlace &at, const graph::Dim &x, const graph::Dim &y);
-  /// Moves the builder out of the enclosing bodies of Loop and Scan if `size`
-  /// is known outside of them. The builder stays in a branch of `If`, since a
-  /// run that takes the other branch must not check the sizes of this branch.
+  /// Moves the builder out of the enclosing bodies of Loop and Scan, to the end
+  /// of main, if `size` is known outside of the bodies; a check of the size is
+  /// then executed once. The builder stays in a branch of `If`, since a run
+  /// that takes the other branch must not execute the check.
   void leaveBodies(const graph::Dim &size);
   /// Moves the builder to the first position in main at which a size is known.
   void moveToSize(const graph::Dim &size);
   void buildCheck(const NodePlace &at, const graph::Dim &x,
                   const graph::Dim &y);
   bool isMade(kernel::SymbolAttr symbol) const;
-  /// Returns the bounds that the user gave for a data-dependent size, by its
-  /// name or for all sizes.
+  /// Returns the bounds that the user gave with --dim for a data-dependent
+  /// size, either for its name or for all sizes (`*`).
   std::optional<SizeRange> boundOf(const std::string &name) const;
   /// Whether a result with dynamic sizes has at most maxTensorBytes bytes at
   /// the upper bounds of its sizes; reports a diagnostic if not.
@@ -214,8 +218,9 @@ public:
   void assumeAlike(llvm::ArrayRef<mlir::Value> tensors,
                    std::optional<int64_t> otherAxis);
   /// Returns the value as a constant; null if it is unknown at compile time. If
-  /// the value depends on graph inputs with given data, binds these inputs to
-  /// the data, so that the value becomes known.
+  /// the value depends on graph inputs for which the user gave data
+  /// (ImportOptions::data), replaces these inputs by the data, so that the
+  /// value becomes known.
   mlir::DenseElementsAttr requireConstant(mlir::Value value);
   void report(DiagnosticId id, const llvm::Twine &message, const NodePlace &at,
               std::string supported = "", std::string hint = "");
@@ -236,8 +241,9 @@ public:
   /// RandomKeys.cpp.
   mlir::Value randomKey(NodePlace &at, std::optional<uint64_t> seed);
   ModelFile &getFile() { return file; }
-  /// Returns what is unsupported of an operator that the importer resolves
-  /// without an import function, such as Identity; nullopt for other operators.
+  /// For an operator that the importer resolves without an import function,
+  /// such as Identity, returns which uses of it are unsupported; nullopt for
+  /// other operators.
   static std::optional<ResolvedOperator> resolvedOf(llvm::StringRef domain,
                                                     llvm::StringRef name);
 
@@ -351,8 +357,8 @@ private:
   // the graph dialect.
   struct Special {
     NodeResults (GraphImporter::*import)(NodePlace &);
-    /// Text, for diagnostics and docs, that says what is unsupported of the
-    /// operator.
+    /// Text, for diagnostics and docs, that says which uses of the operator are
+    /// unsupported.
     llvm::StringRef limits = "";
     /// Whether operands may be sequences. With Only, operands are sequences,
     /// and ONNX's type inference, which would need their types, is skipped.
@@ -410,7 +416,8 @@ private:
   closeBodies(llvm::MutableArrayRef<BodyFunction> bodies);
   /// Erases the function of a body that no operation calls.
   void dropBody(mlir::func::FuncOp function);
-  /// Removes the cache entries of values that are about to be erased.
+  /// Removes values that are about to be erased from the importer's maps of
+  /// known constants.
   void forget(llvm::function_ref<bool(mlir::Value)> isGone);
   /// Runs `build`. If it fails, erases the functions and operations that it
   /// created and moves its diagnostics to `why` instead of reporting them.
@@ -544,8 +551,9 @@ private:
   llvm::StringMap<std::string> notes;
   /// The size of each symbol that options or given data determine.
   std::map<std::string, graph::Dim> symbols;
-  /// For each symbol about which something is assumed, by name: the size that
-  /// replaces the symbol in the program.
+  /// Maps the name of each symbol that an assumption eliminates, such as the
+  /// equality of two sizes, to the size that replaces the symbol in the
+  /// program.
   std::map<std::string, graph::Dim> assumed;
   /// Assumes that the symbol in `size` has the one value for which `size`
   /// equals `number`.

@@ -138,9 +138,9 @@ bool GraphImporter::checkDimOptions(const onnx::GraphProto &graph) {
   return diagnostics.size() == reported;
 }
 
-/// Checks the size of given data along one axis and binds the symbol of the
-/// axis to this size. A --dim option for this axis of the input has precedence
-/// over an option for the symbol.
+/// Checks the size that the user's data for `input` have along one axis, and
+/// binds the symbol of the axis to this size. A --dim option for this axis of
+/// the input has precedence over an option for the symbol.
 void GraphImporter::bindDataSize(const onnx::ValueInfoProto &input, int axis,
                                  const onnx::TensorShapeProto::Dimension *dim,
                                  int64_t size, const std::string &shown) {
@@ -161,8 +161,8 @@ void GraphImporter::bindDataSize(const onnx::ValueInfoProto &input, int axis,
     return;
   }
   std::string name = symbol.empty() ? place : symbol.str();
-  // If --dim gives a range for a size, the given data only have to be within
-  // this range, and do not fix the size.
+  // If --dim gives a range for a size, the size of the user's data must be
+  // within this range, but the size stays dynamic.
   auto all = options.dims.find("*");
   auto [it, isNew] = symbols.try_emplace(
       name, all == options.dims.end() ? Dim(size) : dimOf(name, all->second));
@@ -246,8 +246,9 @@ GraphImporter::dimension(const onnx::ValueInfoProto &input, int axis,
   std::string name = isNamed ? symbol : placeName(input, axis);
   if (auto all = options.dims.find("*"); all != options.dims.end())
     return dimOf(name, all->second);
-  // The model may still determine the size. Until then, the size has this upper
-  // bound. A symbol that occurs at several axes is reported once.
+  // The size of this dimension is not known yet, but other nodes of the model
+  // may still determine it. Until then, its upper bound is `mostDetermined`. If
+  // they do not, the user is asked for the size, once for each symbol.
   constexpr int64_t mostDetermined = int64_t(1) << 16;
   std::optional<Dim> formula = sizeOfFormula(symbol, symbols);
   if (formula && formula->known())
@@ -470,8 +471,9 @@ bool GraphImporter::importInputs(const onnx::GraphProto &graph, Scope &scope) {
     for (auto [part, type] : llvm::zip(parts, own))
       values.back().push_back(
           addInput(partName(input->name(), part), type, part));
-    // If no table of shapes is passed, the declared type fixes the shape of all
-    // elements of the sequence.
+    // The caller passes a sequence with a table of the elements' shapes, unless
+    // the declared type fixes the shape of all elements. That shape becomes an
+    // attribute of the argument.
     if (!parts.empty() && parts.back() == Part::Elements) {
       Dims element;
       for (const auto &dim : tensorIn(input->type())->shape().dim())

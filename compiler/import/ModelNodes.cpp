@@ -13,8 +13,8 @@ namespace {
 
 using Names = llvm::StringSet<>;
 
-/// The names of the values that a graph can read and that are constant, or that
-/// depend only on the sizes of tensors.
+/// The names of two sets of values that a graph can read: values that are
+/// constant, and values that depend only on the sizes of tensors.
 struct Values {
   Names constant, ofSizes;
 };

@@ -5,7 +5,8 @@
 // operators on it become operators on these tensors:
 //
 //   rows    [capacity, width]  element i at the start of row i, row-major
-//   shapes  [capacity, rank]   si64; absent if the form fixes all sizes
+//   shapes  [capacity, rank]   si64; absent if all elements have one shape,
+//                              which is known at compile time
 //   count   []                 si64; absent if the length is the capacity
 //
 // The rest of a row after its element, and rows after the last element, are
@@ -32,8 +33,8 @@ struct SequenceForm {
   int64_t capacity = 0;
 
   bool isFixed() const;
-  /// Returns the number of tensor elements in a row: those of an element of the
-  /// sequence with all sizes at their upper bounds.
+  /// Returns the width of a row, which has room for an element of the sequence
+  /// with all sizes at their upper bounds.
   int64_t width() const;
   /// Returns the smallest form that can represent sequences of both forms;
   /// nullopt if their elements differ in type or rank.
@@ -91,8 +92,8 @@ public:
   /// `part`; the last part may be shorter.
   mlir::FailureOr<RunTimeSequence> split(mlir::Value x, int64_t axis,
                                          mlir::Value part);
-  /// Removes an axis from the elements of a sequence; it must have size 1 in
-  /// every element.
+  /// Removes an axis from the elements of a sequence. The axis must have size 1
+  /// in every element.
   void dropAxis(RunTimeSequence &sequence, int64_t axis);
   /// Emits a check that all elements of a boolean tensor are true, else the
   /// generated program fails.

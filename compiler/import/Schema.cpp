@@ -501,10 +501,10 @@ std::string describeOperands(const onnx::OpSchema *schema,
 // Function bodies by which ONNX defines operators
 //===----------------------------------------------------------------------===//
 
-/// Returns `node` with an element type for each output of its subgraphs. ONNX's
-/// function builder for SequenceMap asserts that each output has a type, which
-/// exporters omit. Ingot ignores these types: elements have the types of their
-/// values.
+/// Returns `node` with an element type for each output of its subgraphs, which
+/// exporters may omit. ONNX's function builder for SequenceMap asserts that
+/// each output has a type, but the type has no effect on Ingot's result, so any
+/// type is correct.
 static onnx::NodeProto withTypedOutputs(const onnx::NodeProto &node) {
   onnx::NodeProto typed = node;
   for (onnx::AttributeProto &attribute : *typed.mutable_attribute())

@@ -46,8 +46,8 @@ struct OperatorInfo {
   /// newest opset of its domain.
   std::vector<int64_t> versions;
   int64_t newest = 0;
-  /// The element types of operands in the newest opset that Ingot supports,
-  /// grouped by operands of the same type, such as {"X, Y", "float32,
+  /// The element types that Ingot supports for the operands in the newest
+  /// opset, grouped by operands of the same type, such as {"X, Y", "float32,
   /// float64"}.
   std::vector<std::pair<std::string, std::string>> types;
 };

@@ -258,9 +258,10 @@ static bool readStream(StringRef raw, unsigned bits, Type type, int64_t count,
   return true;
 }
 
-/// Reads the elements of a tensor from the typed field, such as int32_data, in
-/// which ONNX stores its element type: unchanged, truncated to their width, or
-/// unpacked from a bit stream.
+/// Reads the elements of a tensor from the typed field that ONNX uses for its
+/// element type, such as int32_data. Depending on the type, the entries of the
+/// field are used unchanged, truncated to the width of the element type, or
+/// unpacked as a bit stream.
 static bool readTyped(const onnx::TensorProto &tensor, Type type, int64_t count,
                       Elements &elements, std::string &error) {
   auto hasCount = [&](const auto &field) {

@@ -412,7 +412,9 @@ void Validator::checkGraph(const onnx::GraphProto &graph, const Place &place,
   llvm::StringSet<> constants;
   auto constant = [&](StringRef name) {
     checkName(name, "an initializer", place);
-    scope.names.insert(name); // may be the default of an input
+    // An initializer may have the name of an input, as the input's default
+    // value.
+    scope.names.insert(name);
     if (!constants.insert(name).second)
       report(DiagnosticId::DuplicateName, "two initializers" + place.inside +
                                               " have the name `" +

@@ -36,9 +36,9 @@ public:
   /// Reads a file of declarations; false with diagnostics if it is invalid.
   bool read(llvm::StringRef path, Diagnostics &diagnostics);
 
-  /// Adds the functions that `model` does not define itself, each in the newest
-  /// version that is not newer than the opset of its domain that the model
-  /// imports.
+  /// Adds the custom operators to `model` as functions, except those that the
+  /// model defines itself. If an operator has several versions, adds the newest
+  /// one that the opset of its domain, as the model imports it, includes.
   void addTo(onnx::ModelProto &model) const;
 
   /// The source files that define the C functions, for programs that Ingot

@@ -197,8 +197,8 @@ static ImportResult importMatMulNBits(OnnxNode &node) {
       node, a, buildTranspose(node.builder, node.loc, numbers, {1, 0}));
   if (failed(y))
     return failure();
-  // The level 4 allows to quantize the left operand to 8 bits in blocks like
-  // those of the weights.
+  // accuracy_level=4 permits quantizing the left operand to 8 bits, in blocks
+  // like those of the weights.
   constexpr int64_t quantized = 4;
   if (auto product = y->getDefiningOp<MatMulOp>();
       product && elementOf(a).isF32() &&

@@ -38,9 +38,9 @@ static std::optional<Dim> countWindows(const Dim &size, int64_t low,
   if (count.known())
     return *((count - 1) * stride - size - low).known() >= 0 ? count - 1
                                                              : count;
-  // Rounding up adds at most one window, for the last `stride - 1` elements. It
-  // starts inside the input if the kernel exceeds the padding at the end by at
-  // least the stride.
+  // Rounding up adds at most one window, for the last `stride - 1` elements.
+  // The additional window starts inside the input if the kernel exceeds the
+  // padding at the end by at least the stride.
   if ((extent - high).least() >= stride)
     return count;
   // Otherwise, counts only the windows that start inside the input or in the
