@@ -114,8 +114,9 @@ public:
       : function(function),
         copies(OpBuilder::atBlockBegin(&function.getBody().front())) {}
 
-  /// Clones into the function the constants that it uses, and the operations on
-  /// constants alone. Returns the other outer values that it uses.
+  /// Clones the outer constants that the function uses, and the operations that
+  /// depend only on constants, into the function. Returns all other outer
+  /// values that the function uses.
   llvm::SetVector<Value> copyConstants() {
     llvm::SetVector<Value> others;
     forEachOutside([&](OpOperand &operand) {

@@ -135,8 +135,8 @@ bool GraphImporter::appendTensors(NodePlace &at, const Binding &binding,
     if (packed->shapes)
       values.push_back(packed->shapes);
   } else if (form.isBox) {
-    // An absent tensor of varying shape is passed as zeros, with the smallest
-    // shape that the form allows.
+    // An absent tensor of varying shape is passed as zeros, in the smallest
+    // shape that the tensor may have.
     const SequenceForm &box = *form.sequence;
     SmallVector<int64_t> least;
     for (SizeRange size : box.sizes)

@@ -227,8 +227,8 @@ bool GraphImporter::requireAtLeast(const Dim &x, int64_t least) {
       fitting = middle + 1;
   }
   std::optional<Dim> within = narrowed(a, fitting, a.getMost());
-  // A size that does not grow monotonically with its symbol may still be less
-  // than `least`.
+  // The binary search is correct only if the size grows monotonically with its
+  // symbol. Otherwise, the size may still be less than `least`.
   if (!within ||
       x.with([&](kernel::SymbolAttr) { return *within; }).least() < least)
     return false;

@@ -169,8 +169,9 @@ public:
   /// dynamic size whose range contains it.
   static bool mayBe(const graph::Dim &size, int64_t number);
   /// Returns false, with a diagnostic, if a result of `body` has a
-  /// data-dependent size that is computed inside the body, so that each
-  /// execution of the body may compute a different size.
+  /// data-dependent size that is computed inside the body. Such a size has no
+  /// value outside of the body, since each execution of the body may compute a
+  /// different one.
   bool checkStaysInside(const NodePlace &at, mlir::func::FuncOp body,
                         llvm::ArrayRef<mlir::Value> results);
   /// Returns the broadcast of two sizes, each of which may be 1. The generated
@@ -287,8 +288,9 @@ private:
   // Defined in SequenceInterface.cpp: import of inputs and outputs that are
   // sequences or optional.
 
-  /// Returns the types of the tensors in which an input is passed; empty with a
-  /// diagnostic on failure.
+  /// Returns the types of the tensors as which the caller passes an input; a
+  /// sequence or optional value consists of several tensors. Returns an empty
+  /// list, with a diagnostic, on failure.
   llvm::SmallVector<mlir::RankedTensorType>
   partTypes(const onnx::ValueInfoProto &input);
   /// The length of a sequence that is an input, and the range of each size of
@@ -335,8 +337,9 @@ private:
   /// Reports that `what` is unsupported because operands have dynamic sizes;
   /// returns failure.
   NodeResults reportDynamicSize(const NodePlace &at, const llvm::Twine &what);
-  /// Whether all operations built for a node, which follow the operation
-  /// `before`, support dynamic sizes; reports a diagnostic if not.
+  /// Whether the node's results are correct for all values of the dynamic sizes
+  /// of its operands; reports a diagnostic if not. The operations built for the
+  /// node follow the operation `before`.
   bool checkDynamicSizes(const NodePlace &at, llvm::ArrayRef<Binding> results,
                          mlir::Operation *before);
   void assumeFitting(NodePlace &at);
@@ -441,12 +444,13 @@ private:
     bool isBox = false;
     bool hasPresent = false;
   };
-  /// Removes from the start of `values` the tensors that represent one value in
-  /// `form`, and returns the value.
+  /// Removes from the start of `values` the tensors by which `form` represents
+  /// one value, and returns the value.
   mlir::FailureOr<Binding> takeTensors(NodePlace &at, const CarriedForm &form,
                                        llvm::ArrayRef<mlir::Value> &values);
-  /// Returns the form that passes a tensor of varying shape as a sequence with
-  /// one element. `type` has the upper bounds of its sizes.
+  /// Returns the form by which a tensor of varying shape is represented as a
+  /// sequence with one element. `type` has the upper bounds of the tensor's
+  /// sizes.
   static CarriedForm boxOf(mlir::Type type);
   /// Returns a data-dependent size in `type` that each execution of `body`
   /// computes anew; null if there is none.
@@ -456,15 +460,16 @@ private:
   /// fails if the computed sizes differ from the declared ones.
   void takeAsDeclared(NodePlace &at, BodyFunction &body, size_t result,
                       const onnx::ValueInfoProto &declared);
-  /// Returns the form of a tensor or a sequence; nullopt for an absent value,
-  /// and for a list of tensors without a common form.
+  /// Returns the form of a tensor or a sequence, which describes the tensors
+  /// that represent it; nullopt for an absent value, and for a list of tensors
+  /// without a common form.
   static std::optional<CarriedForm> formOf(const Binding &binding);
-  /// Returns the smallest form that can represent values of the forms `a` and
-  /// `b`; nullopt if there is none.
+  /// Returns the smallest form that can represent the values of form `a` and
+  /// those of form `b`; nullopt if there is none.
   static std::optional<CarriedForm> join(const CarriedForm &a,
                                          const CarriedForm &b);
-  /// Returns the smallest form that can represent both values, one of which may
-  /// be absent; nullopt if there is none.
+  /// Returns the smallest form (a description of representing tensors) for the
+  /// values `a` and `b`, one of which may be absent; nullopt if there is none.
   static std::optional<CarriedForm> formOfEither(const Binding &a,
                                                  const Binding &b);
   /// Returns an upper bound of a size that starts at `first` and grows by
@@ -475,8 +480,8 @@ private:
                                    const std::optional<graph::Dim> &count,
                                    int64_t first, int64_t more,
                                    const std::string &name);
-  /// Appends the tensors that represent a value in `form`, which must be large
-  /// enough for it.
+  /// Appends to `values` the tensors by which `form` represents the value in
+  /// `binding`. The form must be large enough for the value.
   bool appendTensors(NodePlace &at, const Binding &binding,
                      const CarriedForm &form,
                      llvm::SmallVectorImpl<mlir::Value> &values);
@@ -490,12 +495,13 @@ private:
   NodeResults importRunTimeLoop(NodePlace &at);
   NodeResults importSkippedLoop(NodePlace &at, const onnx::GraphProto &body);
   using CarriedForms = llvm::SmallVector<std::optional<CarriedForm>>;
-  /// Builds a `graph.loop` whose states have the given forms. If a state needs
-  /// a larger form, stores the larger form in `forms`, sets `grown` and fails;
-  /// the caller then tries again.
+  /// Builds a `graph.loop` whose states are represented by tensors as `forms`
+  /// describes. If a state outgrows its form, stores a larger form in `forms`,
+  /// sets `grown` and fails; the caller then tries again.
   NodeResults buildLoop(NodePlace &at, CarriedForms &forms, bool &grown);
-  /// Enlarges the forms of loop states so that they can represent the values
-  /// after an iteration. Sets `grown` and returns false if a form has changed.
+  /// Enlarges `forms`, which describe the tensors that represent the loop
+  /// states, so that they can also represent the values after an iteration.
+  /// Sets `grown` and returns false if a form has changed.
   bool growForms(NodePlace &at, llvm::ArrayRef<Binding> states,
                  llvm::ArrayRef<Binding> results,
                  const std::optional<graph::Dim> &count, CarriedForms &forms,

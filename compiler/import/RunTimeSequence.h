@@ -36,8 +36,8 @@ struct SequenceForm {
   /// Returns the width of a row, which has room for an element of the sequence
   /// with all sizes at their upper bounds.
   int64_t width() const;
-  /// Returns the smallest form that can represent sequences of both forms;
-  /// nullopt if their elements differ in type or rank.
+  /// Returns the smallest form that can represent the sequences of form `a` and
+  /// those of form `b`; nullopt if the elements differ in type or rank.
   static std::optional<SequenceForm> join(const SequenceForm &a,
                                           const SequenceForm &b);
   bool operator==(const SequenceForm &other) const;
@@ -60,16 +60,18 @@ public:
   SequenceBuilder(GraphImporter &importer, NodePlace &at);
   ~SequenceBuilder();
 
-  /// Returns the form of a sequence with these tensors; nullopt if the list is
-  /// empty or the tensors differ in type or rank.
+  /// Returns the form (element type, ranges of sizes, capacity) of a sequence
+  /// of the tensors `elements`; nullopt if the list is empty or the tensors
+  /// differ in type or rank.
   static std::optional<SequenceForm>
   formOf(llvm::ArrayRef<mlir::Value> elements);
-  /// Converts a list of tensors to a sequence of the given form, which must be
-  /// large enough for all of them.
+  /// Converts a list of tensors to a sequence of the given form (element type,
+  /// ranges of sizes, capacity), which must be large enough for all of them.
   mlir::FailureOr<RunTimeSequence> pack(llvm::ArrayRef<mlir::Value> elements,
                                         const SequenceForm &form);
-  /// Converts a sequence to another form; the generated program fails if the
-  /// length of the sequence exceeds the capacity of the form.
+  /// Converts a sequence to another form, for example with a larger capacity.
+  /// The generated program fails if the length of the sequence exceeds the
+  /// capacity of the form.
   RunTimeSequence fit(const RunTimeSequence &sequence,
                       const SequenceForm &form);
 
