@@ -89,9 +89,9 @@ bool GraphImporter::assumeEqual(const Dim &x, const Dim &y) {
   if (!a || !b || branchDepth > 0)
     return false;
   // Replaces both symbols by one of them, with the intersection of their
-  // bounds. A size given by the caller, which is known from the start of a run,
-  // is preferred to a data-dependent size; otherwise the name that is first in
-  // alphabetical order is preferred.
+  // bounds. The symbol of an input's size, which is known from the start of a
+  // run, is preferred to the symbol of a data-dependent size. Otherwise, the
+  // symbol whose name is first in alphabetical order is preferred.
   auto rank = [&](kernel::SymbolAttr symbol) {
     return isMade(symbol) + madeInBodies.contains(symbol.getName());
   };

@@ -493,7 +493,8 @@ NodeResults GraphImporter::call(const onnx::FunctionProto &function,
   }
   OpsetImports own = opsetImports(function.opset_import());
   // The body of an operator that ONNX defines as a function imports only the
-  // opsets that it needs in addition to those of the caller.
+  // opsets that it needs in addition to those of the graph that contains the
+  // node.
   if (!isLocal || own.empty())
     for (const auto &entry : *at.scope.opsets)
       own.try_emplace(entry.first(), entry.second);

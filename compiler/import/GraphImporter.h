@@ -97,7 +97,8 @@ struct ScanForm;
 
 /// RAII: keeps the number of a loop's iteration in `iterations` while the
 /// builder is inside the loop, from the call of `enter` until `leave` is called
-/// or the object is destroyed. The keys of random numbers depend on it.
+/// or the object is destroyed. The keys of random numbers depend on the numbers
+/// in `iterations`.
 class InIteration {
 public:
   explicit InIteration(llvm::SmallVectorImpl<mlir::Value> &iterations,
@@ -207,11 +208,11 @@ public:
   /// size `y`, and the generated program checks that both sizes are equal.
   /// Returns false if no operand has such an axis or the sizes cannot be equal.
   bool restate(NodePlace &at, graph::Dim x, graph::Dim y);
-  /// Assumes that a size is a multiple of `divisor`; returns false if it cannot
-  /// be one.
+  /// Assumes that a size is a multiple of `divisor`; returns false if that is
+  /// impossible.
   bool requireMultiple(const graph::Dim &x, int64_t divisor);
   /// Assume that a size is at least `least`, or at most `most`; return false if
-  /// it cannot be.
+  /// that is impossible.
   bool requireAtLeast(const graph::Dim &x, int64_t least);
   bool requireAtMost(const graph::Dim &x, int64_t most);
   /// Assumes that the sizes of the tensors are equal along each axis except
@@ -264,9 +265,9 @@ private:
                           llvm::StringRef name,
                           llvm::ArrayRef<std::string> known);
   bool checkDimOptions(const onnx::GraphProto &graph);
-  /// Returns the names of the graph inputs that `value` is computed from, so
-  /// that --bind would make it known; empty if it depends on too many
-  /// operations.
+  /// Returns the names of the graph inputs that `value` is computed from;
+  /// binding these inputs with --bind makes `value` known. Returns an empty
+  /// list if `value` depends on too many operations.
   std::vector<std::string> bindableInputs(mlir::Value value) const;
   /// Returns a hint such as "give the values with --bind a=VALUES --bind
   /// b=VALUES" for the inputs a and b.
@@ -302,12 +303,12 @@ private:
   std::optional<SequenceSizes> sequenceSizes(const onnx::ValueInfoProto &input);
   Binding sequenceOf(const onnx::ValueInfoProto &input, mlir::Value rows,
                      mlir::Value shapes);
-  /// Returns the value of an input, given the tensors in which the caller
-  /// passes it.
+  /// Returns the value of an input of the model, given the arguments of main
+  /// that represent it: several tensors for a sequence or optional value.
   Binding valueOfParts(const onnx::ValueInfoProto &input,
                        llvm::ArrayRef<mlir::Value> parts);
-  /// One of the tensors in which an output is returned. For a sequence,
-  /// `element` is the common shape of all elements, if there is one.
+  /// One of the tensors by which main returns an output of the model. For a
+  /// sequence, `element` is the common shape of all elements, if there is one.
   struct OutputPart {
     std::string name;
     Part part;
@@ -572,12 +573,12 @@ private:
   void foldSizes();
   graph::Dim sizeInProgram(kernel::SymbolAttr symbol) const;
   graph::Dim inProgram(const graph::Dim &size) const;
-  /// Stores two things as attributes of main: the sizes that the caller passes
-  /// for an input, if the program uses other sizes for it, and the sizes that
-  /// must be equal in a call.
+  /// Stores two things as attributes of main: the sizes that a caller of the
+  /// generated function passes for an input, if the program uses other sizes
+  /// for it, and the sizes that must be equal in a call.
   void describeInputSizes();
-  /// For each argument of main: its sizes as the caller passes them, before any
-  /// sizes were assumed to be equal.
+  /// For each argument of main: its sizes as a caller of the generated function
+  /// passes them, before any sizes were assumed to be equal.
   std::vector<graph::Dims> givenSizes;
   graph::Dim dimOf(llvm::StringRef name, SizeRange range);
   llvm::StringSet<> unbound;

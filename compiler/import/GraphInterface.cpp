@@ -1,7 +1,7 @@
 // Imports the inputs and outputs of the main graph.
 //
-// Determines the shape of each input (from its declaration, --dim, or the given
-// data) and makes the inputs the arguments of main.
+// Determines the shape of each input (from its declaration, from --dim, or from
+// data that the user gave for it) and makes the inputs the arguments of main.
 
 #include "compiler/import/GraphImporter.h"
 #include "compiler/import/Summary.h"
@@ -23,8 +23,8 @@ static std::string shapeText(ArrayRef<int64_t> shape) {
          "]";
 }
 
-/// Returns the inputs that the caller passes: the inputs without an
-/// initializer.
+/// Returns the inputs that a caller of the generated function passes: the
+/// model's inputs without an initializer.
 static std::vector<const onnx::ValueInfoProto *>
 fedInputs(const onnx::GraphProto &graph) {
   llvm::StringSet<> constants;
@@ -360,9 +360,9 @@ static std::string kindOfType(const onnx::TypeProto &type) {
   }
 }
 
-/// Returns the type of an argument or result of main. The caller passes dense
-/// tensors, while a tensor with dynamic sizes is laid out with the strides of
-/// its upper bounds. If the two layouts differ, the argument is
+/// Returns the type of an argument or result of main. Callers pass dense
+/// tensors, while the program lays out a tensor with dynamic sizes with the
+/// strides of its upper bounds. If the two layouts differ, the argument is
 /// one-dimensional.
 static RankedTensorType typeInProgram(RankedTensorType type) {
   Dims sizes = dimsOf(type);

@@ -209,8 +209,8 @@ private:
     return elements;
   }
 
-  /// Whether a size fits into the type and the range of exact arithmetic, and
-  /// its expression is short enough to be computed again at each use.
+  /// Whether `x` is within the range of the type and of exact arithmetic, and
+  /// is an expression short enough to be computed again at each use.
   static bool isCounted(const Dim &x, Type type) {
     if (isFloat(type) && !isExactFloat(x))
       return false;

@@ -184,8 +184,8 @@ GraphImporter::readSizes(const NodePlace &at, Value counts,
     if (!given && computed[i] && !isLoose(*computed[i]))
       bound = computed[i];
     // An element that is an expression of symbols is not read from the tensor.
-    // An expression with a choice such as min(x, y) (SizeChoice) is read from
-    // the tensor, so that the caller sees it as a single symbol.
+    // An exception is an expression with a choice such as min(x, y)
+    // (SizeChoice): reading it makes it a single symbol.
     if (isKnown(known[i]) &&
         llvm::all_of(known[i]->symbols(), [](kernel::SymbolAttr symbol) {
           return symbol.isGiven();

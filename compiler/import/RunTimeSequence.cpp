@@ -113,8 +113,9 @@ Value SequenceBuilder::withRows(Value matrix, int64_t count) {
 
 Value SequenceBuilder::inRoom(Value flat, int64_t width) {
   // `flat` becomes a row of the sequence's tensor `rows`. A row has room for
-  // the largest element; its end, after a smaller element, may be undefined.
-  // Only booleans and strings must have valid values, so their rows are padded.
+  // the largest element. The rest of the row after a smaller element may be
+  // undefined, except for booleans and strings, which must always be valid:
+  // rows of these types are padded.
   Type element = elementOf(flat);
   Dim own = dimsOf(flat)[0];
   if (own == width)
@@ -243,9 +244,9 @@ FailureOr<Dims> SequenceBuilder::sizesIn(const RunTimeSequence &sequence,
       return failure();
     sizes.push_back(read->front());
   }
-  // The caller may pass a tensor of rows, one for each element of the sequence,
-  // that is too narrow for an element with all sizes at their upper bounds. So
-  // the generated program checks that the element fits.
+  // If the sequence is an input of the model, its rows may be too narrow for an
+  // element with all sizes at their upper bounds. So the generated program
+  // checks that the element fits into its row.
   Dim elements = product(ArrayRef<Dim>(sizes));
   if (int64_t width = shapeOf(sequence.rows)[1]; elements.most() > width)
     require(ints.less(ints.sizes(elements), ints.number(width + 1)));

@@ -288,8 +288,8 @@ public:
       attributes[attr.name()] = &attr;
     // For absent attributes, ONNX's shape rules assume defaults of their own,
     // which are not always those of the schema, so integer defaults of the
-    // schema are passed. String defaults are not: the rules treat a present
-    // auto_pad as set by the user.
+    // schema are passed. String defaults are not passed, because the rules
+    // treat a present auto_pad as set by the user.
     for (const auto &[name, formal] : schema.attributes())
       if (formal.default_value.type() == onnx::AttributeProto::INT)
         attributes.try_emplace(name, &formal.default_value);

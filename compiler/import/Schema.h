@@ -90,7 +90,7 @@ std::string describeOperands(const onnx::OpSchema *schema,
                              llvm::ArrayRef<mlir::Type> outputs);
 
 /// Returns the function body by which ONNX defines the operator of `node`, for
-/// inputs of these types; nullopt if ONNX does not define it as a function.
+/// the types of `inputs`; nullopt if ONNX does not define it as a function.
 /// `elements` has the element type of each input that is a sequence.
 std::optional<onnx::FunctionProto>
 functionBody(const onnx::NodeProto &node, const onnx::OpSchema &schema,

@@ -46,8 +46,9 @@ struct Tensor {
 /// addresses.
 const char *intern(llvm::StringRef string);
 
-/// A tensor that the caller passes: an input, or one of the tensors by which an
-/// input that is a sequence or optional is passed (ValueFile.h).
+/// A tensor that is passed to the generated function: an input of the model, or
+/// one of the tensors that represent a sequence or optional input
+/// (ValueFile.h).
 struct GraphInput {
   std::string name;
   /// Null if the input is not a tensor or its element type is unsupported.
@@ -60,8 +61,8 @@ struct GraphInput {
   std::string valueName;
   const onnx::TypeProto *type = nullptr;
 };
-/// Returns the tensors of the inputs that the caller passes (those without an
-/// initializer).
+/// Returns the tensors that are passed to the generated function: those of the
+/// model's inputs without an initializer.
 std::vector<GraphInput> fedInputs(const onnx::ModelProto &model,
                                   mlir::MLIRContext *context);
 std::vector<std::string> outputNames(const onnx::ModelProto &model);

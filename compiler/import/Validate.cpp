@@ -23,7 +23,8 @@ opsetImports(const google::protobuf::RepeatedPtrField<onnx::OperatorSetIdProto>
 }
 
 std::string functionKey(StringRef domain, StringRef name, StringRef overload) {
-  // Names have been checked and cannot contain a newline, which separates them.
+  // The names have been checked and cannot contain a newline, so a newline can
+  // separate them in the key.
   return (canonicalDomain(domain) + "\n" + name + "\n" + overload).str();
 }
 

@@ -29,14 +29,15 @@ namespace ingot {
 /// shapes, or whether an optional value is present.
 enum class Part { Whole, Elements, Shapes, Present };
 
-/// Returns the name of one of the tensors in which the value `name` is passed:
-/// "x", "x_shapes" or "x_present" for the value "x".
+/// Returns the name of one of the tensors as which the generated interface
+/// passes the value `name`: "x", "x_shapes" or "x_present" for the value "x".
 std::string partName(llvm::StringRef name, Part part);
 /// Returns what each tensor of the generated interface holds of a value of type
 /// `type`, in order; empty if the interface does not support the type.
 llvm::SmallVector<Part> partsOf(const onnx::TypeProto &type);
-/// Returns the type of the tensors in a value of type `type`: of the tensor
-/// itself, or of the elements of a sequence; null if there are none.
+/// Returns the tensor type in `type`: `type` itself, or the type of the
+/// elements of a sequence, or of the content of an optional value; null if
+/// there is none.
 const onnx::TypeProto_Tensor *tensorIn(const onnx::TypeProto &type);
 
 /// A tensor, a sequence of tensors, or an absent value.

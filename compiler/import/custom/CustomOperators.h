@@ -1,7 +1,7 @@
 // Custom operators, which the user declares in a file (--custom).
 //
 // Each declared operator is added to the model as a model-local ONNX function,
-// so that the importer handles both in the same way. The body of the function
+// so that the importer needs no special case for it. The body of the function
 // consists of ONNX operators. If the operator is a C function, the body is one
 // node, CallExternal of the domain `ingot`, whose attributes contain the
 // declaration (operators/External.cpp imports it).
@@ -37,8 +37,9 @@ public:
   bool read(llvm::StringRef path, Diagnostics &diagnostics);
 
   /// Adds the custom operators to `model` as functions, except those that the
-  /// model defines itself. If an operator has several versions, adds the newest
-  /// one that the opset of its domain, as the model imports it, includes.
+  /// model defines itself. Of several versions of an operator, adds the newest
+  /// one that is not newer than the version that the model imports of the
+  /// operator's domain.
   void addTo(onnx::ModelProto &model) const;
 
   /// The source files that define the C functions, for programs that Ingot

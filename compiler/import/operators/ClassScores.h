@@ -21,10 +21,10 @@ mlir::Value transformScores(OnnxNode &node, mlir::Value scores,
 mlir::Value transformTargets(OnnxNode &node, mlir::Value targets,
                              llvm::StringRef transform);
 
-/// Returns the transformed scores of both classes [rows, 2], given the score
-/// `second` [rows, 1] of the second class. The score of the first class, before
-/// the transform, is -second if `negates` is set or the transform is LOGISTIC,
-/// otherwise 1 - second.
+/// Returns the transformed scores [rows, 2] of a classifier with two classes,
+/// given the score `second` [rows, 1] of the second class. The score of the
+/// first class, before the transform, is -second if `negates` is set or the
+/// transform is LOGISTIC, otherwise 1 - second.
 mlir::Value bothScores(OnnxNode &node, mlir::Value second,
                        llvm::StringRef transform, bool negates);
 

@@ -399,8 +399,8 @@ private:
   struct Output {
     Dims sizes;
     Type element;
-    /// If the function returns the size of the first axis as one of its counts:
-    /// the index of this count in `countNames`.
+    /// If the C function determines the size of the first axis and returns it
+    /// as a count: the index of this count in `countNames`.
     std::optional<size_t> count;
   };
 

@@ -57,7 +57,8 @@ static Value positionsUnpadded(OnnxNode &node, const WindowGeometry &g,
     positions = ints.div(positions, size);
   }
   // A position in the padding is selected only if no element of the window is
-  // larger than the padding. It is moved to the nearest element of the input.
+  // larger than the padding. Such a position is moved to the nearest element of
+  // the input.
   for (const WindowGeometry::Padded &each : g.padded) {
     Value last = ints.sub(ints.sizes(sizes[each.axis]), ints.number(1));
     Value inside =
