@@ -129,7 +129,7 @@ Value GraphImporter::constant(ElementsAttr value, Location loc) {
 
 Location GraphImporter::locationOf(const NodePlace &at) {
   // A node in a function body gets the location of the node that calls the
-  // function, since that is the node of the model.
+  // function, since that is the node that users know from the model's graph.
   const onnx::NodeProto &node = at.scope.call ? *at.scope.call : at.node;
   int64_t index = at.scope.call ? at.scope.callIndex : at.index;
   std::string name = node.name().empty()
@@ -249,8 +249,8 @@ void GraphImporter::importNode(const onnx::NodeProto &node, int64_t index,
     Operation *last = block->empty() ? nullptr : &block->back();
     if (checkStrings(at))
       results = buildNode(at);
-    // Import functions may continue and succeed after they have reported a
-    // fault.
+    // An import function may report a fault and still return results. Such
+    // results are discarded.
     bool isSound = diagnostics.size() == reported && !at.poisoned;
     if (succeeded(results) &&
         (!isSound || !checkDynamicSizes(at, *results, last) ||

@@ -282,16 +282,16 @@ private:
                                      Part part);
   mlir::Value addInput(llvm::StringRef name, mlir::RankedTensorType type,
                        Part part);
-  /// Returns the MLIR type of an ONNX element type; null with a diagnostic that
-  /// mentions `shown`.
+  /// Returns the MLIR type of an ONNX element type. If the type is unsupported,
+  /// returns null with a diagnostic, in which `shown` names the value.
   mlir::Type elementTypeOf(const std::string &shown, int64_t dataType);
 
   // Defined in SequenceInterface.cpp: import of inputs and outputs that are
   // sequences or optional.
 
-  /// Returns the types of the tensors as which the caller passes an input; a
-  /// sequence or optional value consists of several tensors. Returns an empty
-  /// list, with a diagnostic, on failure.
+  /// Returns the types of the tensors as which a caller of the generated
+  /// function passes an input; a sequence or optional value consists of several
+  /// tensors. Returns an empty list, with a diagnostic, on failure.
   llvm::SmallVector<mlir::RankedTensorType>
   partTypes(const onnx::ValueInfoProto &input);
   /// The length of a sequence that is an input, and the range of each size of
@@ -556,7 +556,8 @@ private:
   /// The comments that the header of the generated code shows for inputs and
   /// outputs, by name.
   llvm::StringMap<std::string> notes;
-  /// The size of each symbol that options or given data determine.
+  /// The size of each symbol that options or the user's data for inputs
+  /// determine.
   std::map<std::string, graph::Dim> symbols;
   /// Maps the name of each symbol that an assumption eliminates, such as the
   /// equality of two sizes, to the size that replaces the symbol in the
@@ -594,8 +595,9 @@ private:
   /// Whether the model determines the size of a symbol that no option sets.
   bool isDetermined(llvm::StringRef symbol) const;
   /// Reports the input sizes that neither options nor the model determine, and
-  /// drops the diagnostics after `before` that may be consequences of missing
-  /// sizes. Returns whether there are such sizes.
+  /// returns whether there are any. If so, also drops the diagnostics that were
+  /// reported since `before` was copied and may be consequences of the missing
+  /// sizes.
   bool reportUnbound(const Diagnostics &before);
   /// The names of all data-dependent sizes.
   llvm::StringSet<> made;
@@ -608,8 +610,8 @@ private:
   /// Whether `size` is 1 or equal to `whole` in every run, because `whole` was
   /// created as the broadcast of `size` and other sizes.
   bool isPart(const graph::Dim &size, const graph::Dim &whole) const;
-  /// The products (size - 1) * (size - other) that checkOneOr has already
-  /// checked to be 0.
+  /// The products (size - 1) * (size - other) for which checkOneOr has already
+  /// emitted a check that they are 0.
   graph::Dims checked;
   /// A size created by wholeOf as the broadcast of x and y.
   struct Whole {

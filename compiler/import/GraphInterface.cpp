@@ -471,9 +471,10 @@ bool GraphImporter::importInputs(const onnx::GraphProto &graph, Scope &scope) {
     for (auto [part, type] : llvm::zip(parts, own))
       values.back().push_back(
           addInput(partName(input->name(), part), type, part));
-    // The caller passes a sequence with a table of the elements' shapes, unless
-    // the declared type fixes the shape of all elements. That shape becomes an
-    // attribute of the argument.
+    // A caller of the generated function passes a sequence with a table of the
+    // elements' shapes, unless the declared type fixes the shape of all
+    // elements. In that case, the fixed shape becomes an attribute of the
+    // argument.
     if (!parts.empty() && parts.back() == Part::Elements) {
       Dims element;
       for (const auto &dim : tensorIn(input->type())->shape().dim())

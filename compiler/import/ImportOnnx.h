@@ -56,7 +56,7 @@ struct ImportOptions {
   /// becomes a constant, and the generated code rejects any other value.
   std::map<std::string, std::string> bind;
   /// Data that the user gave for inputs, by name. An input is replaced by its
-  /// data, as by `bind`, only if its values determine a shape.
+  /// data, as by `bind`, only if a shape depends on the values of the input.
   std::map<std::string, mlir::DenseElementsAttr> data;
   /// Operators that the model uses but does not define; null if there are none.
   std::shared_ptr<const CustomOperators> custom;

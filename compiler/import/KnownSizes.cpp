@@ -142,9 +142,9 @@ Known elementOfResult(Operation *op, ArrayRef<Dim> x) {
       .Default([](Operation *) { return std::nullopt; });
 }
 
-/// Maps each tensor to its elements in row-major order. The list is empty if
-/// the tensor is too large to be a shape or its element type cannot represent
-/// sizes.
+/// Maps each tensor to a list of its elements in row-major order. The list is
+/// empty if the tensor is too large to be a shape or its element type cannot
+/// represent sizes.
 class SizeValues {
 public:
   const KnownElements &of(Value value) {

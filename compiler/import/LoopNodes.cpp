@@ -404,7 +404,7 @@ NodeResults GraphImporter::buildLoop(NodePlace &at, CarriedForms &forms,
                  count, forms, grown))
     return failure();
   // Collects the results of the body (the condition, the states and the scan
-  // outputs) and the forms by which tensors represent them.
+  // outputs) and their forms, which describe the tensors that represent them.
   SmallVector<CarriedForm> resultForms;
   SmallVector<Binding> tensors;
   SmallVector<std::string> tensorNames;

@@ -58,7 +58,8 @@ public:
     for (const auto &tensor : graph.sparse_initializer())
       values.constant.insert(tensor.values().name());
 
-    // The nodes that outputs depend on, from the last node to the first.
+    // Marks the nodes that outputs depend on, going from the last node to the
+    // first.
     std::vector<bool> used(graph.node_size());
     Names needed;
     for (const auto &output : graph.output())

@@ -41,8 +41,8 @@ struct SequenceForm {
   static std::optional<SequenceForm> join(const SequenceForm &a,
                                           const SequenceForm &b);
   bool operator==(const SequenceForm &other) const;
-  /// Returns the types of the tensors rows, shapes (unless all sizes are fixed)
-  /// and count.
+  /// Returns the types of the tensors that represent a sequence of this form:
+  /// `rows`, `shapes` (unless all sizes are fixed) and `count`.
   llvm::SmallVector<mlir::Type> types() const;
 };
 
@@ -80,7 +80,7 @@ public:
   mlir::FailureOr<graph::Dim> size(const RunTimeSequence &sequence);
   mlir::FailureOr<mlir::Value> elementAt(const RunTimeSequence &sequence,
                                          mlir::Value position);
-  /// Returns the element of a sequence that has exactly one.
+  /// Returns the only element of a sequence of length 1.
   mlir::FailureOr<mlir::Value> single(const RunTimeSequence &sequence);
   /// Inserts the tensor `x` into a sequence at `position`, or at the end if
   /// `position` is null.
@@ -104,8 +104,8 @@ public:
   mlir::Value filled(mlir::Type element, llvm::ArrayRef<int64_t> shape);
 
 private:
-  /// Returns `position`, plus `count` if it is negative. The generated program
-  /// fails if the result is not in [0, end).
+  /// Returns `position` or, if it is negative, `position` + `count`. The
+  /// generated program fails if the result is not in [0, end).
   mlir::Value wrapped(mlir::Value position, mlir::Value count, mlir::Value end);
   mlir::Value shapesOf(const RunTimeSequence &sequence);
   mlir::Value withRows(mlir::Value matrix, int64_t count);
