@@ -65,8 +65,8 @@ std::optional<ModelValue> readValue(llvm::StringRef path,
 bool writeValue(llvm::StringRef path, llvm::StringRef name,
                 const ModelValue &value, std::string &error);
 
-/// Returns a value without tensors that is a tensor, a sequence or optional, as
-/// `type` is.
+/// Returns a value of the kind that `type` describes (tensor, sequence or
+/// optional value), which does not contain any tensors yet.
 ModelValue emptyValue(const onnx::TypeProto &type);
 /// Splits `value` into the tensors as which the generated interface passes it;
 /// nullopt with the reason in `error` if it does not have the type `type`. An

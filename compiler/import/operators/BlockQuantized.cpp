@@ -167,9 +167,9 @@ static ImportResult importMatMulNBits(OnnxNode &node) {
                          node.reshape(node.input(1), {w->columns, w->blocks,
                                                       w->block * w->bits / 8}),
                          w->bits);
-  // `dequantizeBlocks` requires zero points of the same type as the weights.
-  // For floating-point zero points, separate operators subtract them and
-  // multiply the difference by the scales.
+  // `dequantizeBlocks` requires zero points of the same type as the weights. If
+  // the zero points are floats, separate operators subtract them from the
+  // weights and multiply the differences by the scales.
   bool isFloat = isa<FloatType>(elementOf(*zeros));
   if (isFloat) {
     Value difference = node.elementwise<SubOp>(

@@ -160,8 +160,8 @@ static Value resample(OnnxNode &node, Value x,
   return node.build<ResampleOp>(x, positions, weights, axes);
 }
 
-/// Returns the result `x` of a Resize with the elements whose coordinate along
-/// `axis` is outside of the input replaced by `value`.
+/// Returns `x`, the result of a Resize, after replacing by `value` each element
+/// whose coordinate along `axis` is outside of the input.
 static Value extrapolate(OnnxNode &node, Value x, const ResizedAxis &axis,
                          double value) {
   if (!llvm::is_contained(axis.extrapolated, true))
