@@ -28,8 +28,8 @@ using namespace ingot::graph;
 
 namespace ingot {
 
-/// Returns the symbol if a size is just a symbol; null if the size is a number
-/// or an expression.
+/// Returns the symbol (the name of a dynamic size) if `size` is just a symbol;
+/// null if `size` is a number or an expression.
 static kernel::SymbolAttr symbolOf(const Dim &size) {
   bool isOne = size.symbols().size() == 1 && size.symbols().front().isGiven() &&
                size == Dim(size.symbols().front());

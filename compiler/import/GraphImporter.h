@@ -197,8 +197,9 @@ public:
   /// Reports each --dim option whose name is neither a dimension of an input
   /// nor a data-dependent size.
   void checkMadeOptions();
-  /// Assumes that two sizes, each of which is a symbol, are equal: both become
-  /// one symbol (EqualSizes.cpp). Returns false if that is impossible.
+  /// Assumes that two sizes, each of which is a symbol (the name of a dynamic
+  /// size), are equal: both become one symbol (EqualSizes.cpp). Returns false
+  /// if that is impossible.
   bool assumeEqual(const graph::Dim &x, const graph::Dim &y);
   /// Assumes that two sizes are equal, because the model requires it. Unlike
   /// assumeEqual, this function accepts a number or an expression as one of the
@@ -228,13 +229,14 @@ public:
               std::string supported = "", std::string hint = "");
   /// Reports that the value of input `i` must be known at compile time.
   void reportNotConstant(const NodePlace &at, unsigned i, llvm::StringRef what);
-  /// Reports that the condition of an If or Loop is known only at run time; the
-  /// hint names --bind if binding graph inputs would make it known.
+  /// Reports that the condition of an If or Loop is known only at run time. If
+  /// fixing the values of graph inputs would make it known, the hint names the
+  /// option --bind, which does this.
   void reportRuntimeCondition(const NodePlace &at, mlir::Value condition,
                               std::string supported);
-  /// Reports `message` about an unsupported form of a node that would be
-  /// supported if `values` were known at compile time. The hint names --bind if
-  /// binding graph inputs would make them known.
+  /// Reports `message` about a use of an operator that would be supported if
+  /// `values` were known at compile time. If fixing the values of graph inputs
+  /// would make them known, the hint names the option --bind, which does this.
   void reportUnlessKnown(const NodePlace &at, const llvm::Twine &message,
                          llvm::ArrayRef<mlir::Value> values);
   mlir::OpBuilder &getBuilder() { return builder; }
@@ -265,9 +267,9 @@ private:
                           llvm::StringRef name,
                           llvm::ArrayRef<std::string> known);
   bool checkDimOptions(const onnx::GraphProto &graph);
-  /// Returns the names of the graph inputs that `value` is computed from;
-  /// binding these inputs with --bind makes `value` known. Returns an empty
-  /// list if `value` depends on too many operations.
+  /// Returns the names of the graph inputs that `value` is computed from. If
+  /// the option --bind fixes the values of these inputs, `value` becomes known.
+  /// Returns an empty list if `value` depends on too many operations.
   std::vector<std::string> bindableInputs(mlir::Value value) const;
   /// Returns a hint such as "give the values with --bind a=VALUES --bind
   /// b=VALUES" for the inputs a and b.

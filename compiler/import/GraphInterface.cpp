@@ -246,9 +246,9 @@ GraphImporter::dimension(const onnx::ValueInfoProto &input, int axis,
   std::string name = isNamed ? symbol : placeName(input, axis);
   if (auto all = options.dims.find("*"); all != options.dims.end())
     return dimOf(name, all->second);
-  // The size of this dimension is not known yet, but other nodes of the model
-  // may still determine it. Until then, its upper bound is `mostDetermined`. If
-  // they do not, the user is asked for the size, once for each symbol.
+  // The size of this dimension is not known yet. Its upper bound is
+  // `mostDetermined` until other nodes of the model determine the size. If no
+  // node does, the user is asked for the size, once for each symbol.
   constexpr int64_t mostDetermined = int64_t(1) << 16;
   std::optional<Dim> formula = sizeOfFormula(symbol, symbols);
   if (formula && formula->known())

@@ -47,8 +47,8 @@ static FailureOr<int64_t> position(ProtoNode &node, unsigned i, int64_t size) {
 }
 
 /// Returns input 0, a sequence, represented by tensors. If the sequence is
-/// empty, its representation has space for elements of the type and shape of
-/// `also`, the tensor that the node inserts.
+/// empty, the type and shape of its elements are those of `also`, the tensor
+/// that the node inserts.
 static FailureOr<RunTimeSequence> atRunTime(ProtoNode &node,
                                             SequenceBuilder &sequences,
                                             const NodePlace &at,
@@ -88,9 +88,8 @@ struct ListAndPlace {
 } // namespace
 
 /// Returns input 0, a sequence, represented by tensors, and input `i`, a
-/// position in the sequence. If the sequence is empty, its representation has
-/// space for elements of the type and shape of `also`, the tensor that the node
-/// inserts.
+/// position in the sequence. If the sequence is empty, the type and shape of
+/// its elements are those of `also`, the tensor that the node inserts.
 static FailureOr<ListAndPlace> listAndPlace(ProtoNode &node,
                                             SequenceBuilder &sequences,
                                             const NodePlace &at, unsigned i,

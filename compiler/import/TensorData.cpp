@@ -126,8 +126,8 @@ std::string describe(Type type) {
 }
 
 std::optional<int64_t> checkedElements(ArrayRef<int64_t> shape, unsigned bits) {
-  // A size of zero must not hide an excessive size of another axis, since the
-  // numbers of bytes of the tensor's slices are computed as well.
+  // If an axis has size 0, the tensor has no bytes, but a slice without this
+  // axis may have too many. So the bytes are counted as if the size were 1.
   int64_t bytes = std::max(1u, bits / 8), elements = 1;
   for (int64_t size : shape) {
     if (size < 0 || (size > 0 && bytes > maxTensorBytes / size))

@@ -48,7 +48,8 @@ static Dim quotient(const Dim &count, const Dim &divisor) {
 /// divisibility. Returns whether sizes have changed.
 static bool makeDivisible(OnnxNode &node, const Dim &count,
                           const Dim &divisor) {
-  // Cancels the symbols that are factors of both `count` and `divisor`.
+  // Cancels the symbols (names of dynamic sizes) that are factors of both
+  // `count` and `divisor`.
   Dim rest = divisor, own = count;
   for (kernel::SymbolAttr symbol : count.symbols())
     if (auto less = rest.dividedBy(Dim(symbol)))

@@ -71,10 +71,10 @@ public:
   virtual mlir::FailureOr<llvm::SmallVector<double>>
   requireFloats(unsigned i, llvm::StringRef what) = 0;
 
-  /// Assumes that two dynamic sizes, each of which is a symbol, are equal:
-  /// replaces symbols in the types of values, and the generated code rejects
-  /// calls in which the sizes differ. Returns false if the sizes cannot be
-  /// assumed to be equal.
+  /// Assumes that two sizes, each of which is a symbol (the name of a dynamic
+  /// size), are equal: replaces symbols in the types of values, and the
+  /// generated code rejects calls in which the sizes differ. Returns false if
+  /// the sizes cannot be assumed to be equal.
   virtual bool assumeEqual(const Dim &x, const Dim &y) = 0;
   /// Assumes that two sizes are equal, because the model requires it. Unlike
   /// assumeEqual, this function accepts a number or an expression as one of the
