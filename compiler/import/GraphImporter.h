@@ -422,8 +422,8 @@ private:
   closeBodies(llvm::MutableArrayRef<BodyFunction> bodies);
   /// Erases the function of a body that no operation calls.
   void dropBody(mlir::func::FuncOp function);
-  /// Removes values that are about to be erased from the importer's maps of
-  /// known constants.
+  /// Removes from the importer's maps of known constants all values for which
+  /// `isGone` returns true, because these values are about to be erased.
   void forget(llvm::function_ref<bool(mlir::Value)> isGone);
   /// Runs `build`. If it fails, erases the functions and operations that it
   /// created and moves its diagnostics to `why` instead of reporting them.
@@ -561,9 +561,8 @@ private:
   /// The size of each symbol that options or the user's data for inputs
   /// determine.
   std::map<std::string, graph::Dim> symbols;
-  /// Maps the name of each symbol that an assumption eliminates, such as the
-  /// equality of two sizes, to the size that replaces the symbol in the
-  /// program.
+  /// If an assumption, such as the equality of two sizes, eliminates a symbol:
+  /// maps the name of the symbol to the size that replaces it in the program.
   std::map<std::string, graph::Dim> assumed;
   /// Assumes that the symbol in `size` has the one value for which `size`
   /// equals `number`.
