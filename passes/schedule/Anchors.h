@@ -69,18 +69,18 @@ struct ConvolutionAnchor {
   double products();
 };
 
-/// Returns the depthwise convolution of a group; null if the group computes
-/// something else.
+/// Returns the depthwise convolution that a fusion group computes; null if it
+/// computes something else.
 graph::ConvOp depthwiseOf(GroupView group);
-/// Returns the convolution of a group if it reads its input and its weights
-/// from arguments of the group. Each of them may be widened by a cast, which
-/// the kernel does when it loads the elements. Null if the group computes
-/// something else.
+/// Returns the convolution that a fusion group computes, if both its input and
+/// its weights are arguments of the fusion group. Each of these two may be
+/// widened by a cast, which the kernel applies when it loads the elements. Null
+/// if the fusion group computes something else.
 graph::ConvOp filtersOf(GroupView group);
-/// Returns the convolution of a group if the integer strategies can build it.
-/// All sizes must be static, the weights packed or packable, the input an
-/// argument of the group with zero point 0, and the result of the same shape as
-/// the group's. Null otherwise.
+/// Returns the convolution that a fusion group computes, if the integer
+/// strategies can build it: all its sizes are static, its weights are packed or
+/// packable, its input is an argument of the fusion group with zero point 0,
+/// and its result has the shape of the fusion group's result. Null otherwise.
 graph::ConvOp integerFiltersOf(GroupView group);
 /// Whether the convolution is a depthwise one of floats with one filter per
 /// channel.

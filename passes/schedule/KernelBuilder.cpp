@@ -25,7 +25,8 @@ void KernelBuilder::forIndependent(
   size_t merged = 0;
   Dim parts = 1;
   SmallVector<int64_t> shape;
-  // Of the merged axes, only the outermost may have a dynamic size.
+  // Merge the outermost axes into one parallel loop until it has enough
+  // iterations. Only the outermost axis may have a dynamic size.
   while (merged < trips.size() && parts.most() < enoughParts &&
          (trips[merged].known() || parts == 1)) {
     shape.push_back(trips[merged].most());

@@ -50,8 +50,9 @@ bool isPlain(GroupOp group) {
          isPlainTensor(group.getResult(0));
 }
 
-/// Returns the float convolution of a group in which every tile of positions
-/// reads all weight panels (order "tiles" in the plan); null otherwise.
+/// Returns the convolution of a group if it multiplies floats and if the plan
+/// has the order "tiles" (each tile of output positions reads all packed
+/// weights); null otherwise.
 ConvOp floatConvolutionOf(GroupOp group) {
   auto anchor = ConvolutionAnchor::of(group);
   return group.getStrategy() == "convolution" && anchor.conv && !anchor.pool &&
@@ -148,7 +149,9 @@ SmallVector<int64_t> RowChain::scratchBytes() const {
 }
 
 int64_t RowChain::parts(const TargetDescription &target) const {
-  // Enough parts for a few threads to share evenly.
+  // `most` parts are enough for a few threads to share evenly. `mostTwice` is
+  // the share of the work that recomputed rows and the traffic of scratch
+  // memory may cost.
   constexpr int64_t most = 16;
   constexpr double mostTwice = 0.1;
   GroupOp before = first, group = depthwise;

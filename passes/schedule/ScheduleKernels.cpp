@@ -73,9 +73,10 @@ private:
            !kernel.getResultTypes().empty();
   }
 
-  /// Computes, for each kernel, how many launches would have to start one by
-  /// one if the kernel ran on the host: its program could then not be a launch
-  /// graph. Programs that other programs call are never graphs.
+  /// Computes startsOutside: for each kernel, how many launches would start one
+  /// by one if that kernel ran on the host. The program that launches it could
+  /// then not be a launch graph, which starts all launches at once. Programs
+  /// that other programs call are never launch graphs.
   void findStarts(ModuleOp module) {
     for (auto program : module.getOps<ProgramOp>()) {
       int64_t count = 0;
@@ -224,9 +225,9 @@ private:
     }
   }
 
-  /// For each kernel, the most launches of any program that contains it. They
-  /// start one by one, outside of a launch graph, if the kernel runs on the
-  /// host.
+  /// For each kernel, the largest number of launches in a program that launches
+  /// it. If the kernel runs on the host, these launches start one by one, not
+  /// in a launch graph.
   llvm::StringMap<int64_t> startsOutside;
 
   static void adjust(LaunchOp launch, const KernelBuilder::Promises &promises) {

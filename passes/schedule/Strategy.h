@@ -80,8 +80,9 @@ public:
   /// by `plan` reads, unless they are packed already.
   virtual void pack(GroupOnTarget group, const Plan &plan) const {}
 
-  /// Whether the kernel reads `operand` of its group in vectors. Left operands
-  /// of matrix products are read as words or as scalars that are broadcast.
+  /// Whether the kernel reads `operand` of its group in vectors. Strategies for
+  /// matrix products and convolutions override this: they read the left operand
+  /// as scalars or 32-bit words, which they broadcast.
   virtual bool readsVectors(GroupOnTarget group,
                             mlir::BlockArgument operand) const {
     return group.target.maxLanes(graph::elementOf(operand)) > 1;

@@ -104,8 +104,8 @@ public:
   /// Returns the initial state of a thread for `queries` queries, with `values`
   /// weighted sums.
   AttentionState firstState(int64_t queries, int64_t values) const;
-  /// Multiplies each weighted sum by the correction of its query: sum number n
-  /// by `by[of(n)]`.
+  /// Multiplies each weighted sum by the factor that corrects it after a new
+  /// maximum of its query's scores: sum number n by `by[of(n)]`.
   static void correct(AttentionState &state, llvm::ArrayRef<graph::Expr> by,
                       llvm::function_ref<int64_t(int64_t n)> of);
   /// Merges the states of all slices of a block into the state of the first
@@ -185,8 +185,9 @@ protected:
   /// The resources of a block, and its execution time.
   struct Work {
     int64_t queries, threads, sharedBytes, registers;
-    /// Cycles that an SM computes per block when it has `enough` threads, and
-    /// the latency of a block that runs alone.
+    /// Cycles for which a block keeps an SM busy if the SM has at least
+    /// `enough` threads, and cycles from begin to end of a block that runs
+    /// alone.
     double cycles, latency;
     int64_t enough;
   };

@@ -41,7 +41,7 @@ struct BlockAttentionTile {
 
   int64_t ofSlice() const { return queries / threadQueries * across; }
   int64_t threads() const { return ofSlice() * slices; }
-  /// Keys per slice and per thread in each block of keys.
+  /// Keys per slice (a set of threads) and per thread in each block of keys.
   int64_t sliceKeys() const { return keys / slices; }
   int64_t threadKeys() const { return sliceKeys() / across; }
   int64_t threadColumns(int64_t width) const {

@@ -334,7 +334,8 @@ std::unique_ptr<BlockOperands> BlockOperands::of(GroupView group,
 void packColumns(GroupOp group, Operation *anchor) {
   OpOperand &weights = anchor->getOpOperand(1);
   ArrayRef<int64_t> shape = shapeOf(weights.get());
-  // Batched right operands and narrow weights keep their layout.
+  // Batched right operands keep their layout, and so do weights of 2, 4 or 8
+  // bits (NarrowMatMulOp).
   if (isa<NarrowMatMulOp>(anchor) ||
       (isa<MatMulOp>(anchor) && shape.size() != 2))
     return;

@@ -22,8 +22,8 @@ class BlockOperands {
 public:
   virtual ~BlockOperands() = default;
   /// Returns the product that a group's anchor computes: of floats of one type,
-  /// of int8 with int32 sums, or of floats and narrow weights. Null if the
-  /// anchor computes anything else.
+  /// of int8 with int32 sums, or of floats and weights of 2, 4 or 8 bits. Null
+  /// if the anchor computes anything else.
   static std::unique_ptr<BlockOperands> of(GroupView group) {
     return of(group, group.anchor());
   }

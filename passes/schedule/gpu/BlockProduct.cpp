@@ -36,13 +36,15 @@ namespace {
 /// Steps (K) of a K tile in shared memory.
 constexpr int64_t kTile = 16;
 
-/// The tile of a block and the tile of each thread. Each of `slices` slices of
-/// the block computes the whole tile for different K tiles.
+/// The tile of a block and the tile of each thread. The threads of the block
+/// form `slices` slices, each of which computes the whole tile for different K
+/// tiles.
 struct BlockTile {
   int64_t rows, columns, threadRows, threadColumns, slices = 1;
 
   int64_t across() const { return columns / threadColumns; }
-  /// The number of threads of a slice, and the number of sums per thread.
+  /// The number of threads in a slice of the block, and the number of sums per
+  /// thread.
   int64_t ofSlice() const { return rows / threadRows * across(); }
   int64_t sums() const { return threadRows * threadColumns; }
   int64_t threads() const { return ofSlice() * slices; }
@@ -180,8 +182,8 @@ private:
                   [&](Expr step, ArrayRef<Expr> sums) {
                     named(step, "first_step");
                     kernel::AwaitCopiesOp::create(b.builder, b.loc, 0);
-                    // After the barrier, no thread still reads the other
-                    // buffer, which the next copies fill.
+                    // After the barrier, no thread still reads the other one of
+                    // the two buffers, which the next copies fill.
                     b.barrier();
                     Expr parity = named(step / double(round()) % 2.0, "parity");
                     double slices = double(tile.slices);
@@ -336,7 +338,8 @@ private:
         });
   }
 
-  /// Adds the sums of all slices in a fixed order; the first slice stores them.
+  /// Adds the sums of all slices (sets of threads that multiply different K
+  /// tiles) in a fixed order; the first slice stores them.
   void storeSlices(const Exprs &sums) {
     b.when(slice > 0.0, [&] {
       for (auto [n, sum] : llvm::enumerate(sums))
@@ -439,8 +442,9 @@ public:
 
 protected:
   bool fits(const BlockOperands &operands, GroupOnTarget group) const override {
-    // If the group is a kernel function already, this strategy has been chosen
-    // for it before.
+    // A convolution with groups uses this strategy only if it is faster than
+    // one thread per result element. If `group` is a kernel function already,
+    // that has been decided before.
     return !operands.areBytes() &&
            (!operands.areGroups ||
             isa<kernel::FuncOp>(group.block->getParentOp()) ||

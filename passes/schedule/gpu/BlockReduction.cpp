@@ -294,10 +294,11 @@ public:
   bool matches(GroupOnTarget group) const override {
     if (!group.target.isDevice() || !isOfColumns(group))
       return false;
-    // If the group is a kernel function already, this strategy has been chosen
-    // for it before. Otherwise, the group uses this strategy if it is faster
-    // than one thread per column, or clearly faster than one block per row
-    // (strategies/Reduction.cpp), as latency estimates are rough.
+    // With several columns, `group` uses this strategy if it is faster than one
+    // thread per column. With a single one, it must be clearly faster than one
+    // block per row (strategies/Reduction.cpp), as estimates of latency are
+    // rough. If `group` is a kernel function already, that has been decided
+    // before.
     ReductionAxes axes(cast<ReductionOpInterface>(group.anchor()));
     if (isa<kernel::FuncOp>(group.block->getParentOp()))
       return true;

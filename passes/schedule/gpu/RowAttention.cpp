@@ -28,8 +28,8 @@ using namespace ingot::graph;
 namespace ingot::schedule {
 namespace {
 
-/// The size of a block: its warps, and the keys that a group processes at a
-/// time.
+/// The size of a block: its warps, and the keys that a group of adjacent
+/// threads processes at a time.
 struct RowAttentionTile {
   int64_t queries, warps, keys;
   /// Elements of a 16-byte vector, and how many such vectors of each key row

@@ -31,7 +31,7 @@ namespace ingot::schedule {
 namespace {
 
 /// The size of a block: its columns, the columns of a warp, and how many warps
-/// divide the steps of the same columns.
+/// divide the steps (K) of the same columns.
 struct RowTile {
   int64_t columns, warpColumns, parts;
 
@@ -209,7 +209,7 @@ private:
   }
 
   /// Computes the sums for packed weights: the threads of a warp divide the
-  /// steps.
+  /// steps (the indices along K).
   void sumColumns() {
     int64_t vectorElements = elementsPerVector(operands),
             warp = b.target.device.warp,
@@ -230,8 +230,8 @@ private:
         zeros(), [&](Expr at, ArrayRef<Expr> carried) {
           Exprs sums(carried);
           Expr step = named(at * double(vectorElements), "step");
-          // Load the weights first: they can be loaded before the preceding
-          // kernel has ended.
+          // Load the weights first: as constants, they can be loaded before the
+          // preceding kernel, which may compute the left operand, has ended.
           SmallVector<Exprs> weights(vectorElements);
           for (Value buffer : buffers)
             for (int64_t j = 0; j < tile.warpColumns; ++j)
@@ -365,8 +365,8 @@ private:
   int64_t rows;
   /// The type of the sums.
   Type type;
-  /// The operator that unpacks the right operand if that is packed with
-  /// contiguous steps; else null.
+  /// The operator that unpacks the right operand if its packed layout has
+  /// contiguous steps (K) in each column; else null.
   UnpackPanelsOp packed;
   Value parts, squares;
   Expr thread, lane, part, batch, firstColumn, warpColumn;
@@ -443,8 +443,8 @@ public:
 
 protected:
   bool fits(const BlockOperands &operands, GroupOnTarget group) const override {
-    // With few steps, some threads of each warp are idle. That is acceptable if
-    // one thread per column would leave most of the device idle.
+    // With few steps (K), some threads of each warp are idle. That is
+    // acceptable if one thread per column would leave most of the device idle.
     const Device &device = group.target.device;
     bool areFew = operands.columns * int64_t(device.warp) <=
                   int64_t(device.busyThreads) * device.multiprocessors;

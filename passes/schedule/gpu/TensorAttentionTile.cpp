@@ -394,9 +394,10 @@ private:
     }
   }
 
-  /// Loads the right operands of the two MMAs that compute the columns of units
-  /// 2 * `pair` and 2 * `pair` + 1. Each operand holds values of as many keys
-  /// as an MMA has steps, from key `first` of the slice on.
+  /// Loads the right operands of the two MMAs that compute columns of the
+  /// values: the 8-column units 2 * `pair` and 2 * `pair` + 1. Each operand
+  /// holds values of as many keys as an MMA has steps (K), from key `first` of
+  /// the slice on.
   SmallVector<Value, 4> loadValues(Expr buffer, int64_t first, int64_t pair) {
     if (isNarrow())
       return loadMatrices(valueTile,

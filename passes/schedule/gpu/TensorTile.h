@@ -21,7 +21,7 @@ struct TensorTile {
   int64_t rows, columns, warpRows, warpColumns, stages, slices = 1, shares = 0;
 
   int64_t warpsAcross() const { return columns / warpColumns; }
-  /// Warps of a slice.
+  /// Warps of a slice of the block.
   int64_t warps() const { return rows / warpRows * warpsAcross(); }
   int64_t threads(const Device &device) const {
     return warps() * slices * device.warp;
@@ -67,8 +67,8 @@ KTileLoop tensorLoop(const BlockOperands &operands, const TensorTile &tile,
 /// memory.
 TensorTile withFittingStages(TensorTile tile, const Device &device);
 
-/// Emits the kernel of a product on tensor cores. Packed weights have
-/// contiguous steps in each column.
+/// Emits the kernel of a product on tensor cores. If the weights are packed,
+/// the steps (K) of each column are contiguous.
 void emitTensorProduct(KernelBuilder &b, const BlockOperands &operands,
                        const TensorTile &tile);
 

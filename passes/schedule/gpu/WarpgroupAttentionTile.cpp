@@ -205,8 +205,8 @@ private:
   Expr ofQueries() { return ring->further(0); }
   Expr meeting() { return ring->further(1); }
 
-  /// Returns the number of blocks of keys per slice; the last ones may be
-  /// beyond the last key.
+  /// Returns the number of blocks of keys per slice (a set of warpgroups); the
+  /// last ones may be beyond the last key.
   Dim blocksOfSlice() const {
     int64_t all = tile.keys * tile.slices;
     return (anchor.keys() + (all - 1)).floorDiv(all);
@@ -323,9 +323,10 @@ private:
                            fitsKeys()));
           return after;
         });
-    // Await the stage of the last block again, although it is full: nvcc does
-    // not move a wait for products across this await, and after a loop of a
-    // single iteration nothing else would stop it.
+    // Await the stage of the last block again, although it is full. nvcc would
+    // move the wait for products in settle() before the preceding code. It does
+    // not move that wait across this await; the loop would not stop it if it
+    // has a single iteration.
     Expr last = countOf(b.size(blocksOfSlice()) - 1.0);
     ring->await(ring->full(ring->stageOf(last)), ring->parityOf(last));
     settle(ArrayRef(carried).take_back(2));

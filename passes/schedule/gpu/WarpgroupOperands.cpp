@@ -86,7 +86,7 @@ StoredMatrix storedMatrix(Value operand) {
 }
 
 /// Returns the order in which the tiles of a matrix are copied. `haveSteps`
-/// tells whether steps are the last axis of the operand.
+/// tells whether the steps (K) are the last axis of the operand.
 static TileOrder orderOf(const BlockOperands &operands, Value tensor,
                          bool haveSteps) {
   StoredMatrix stored = storedMatrix(tensor);

@@ -49,8 +49,8 @@ protected:
         operands.steps < 2 * fewest || !areMultipliedByUnits(operands, group) ||
         kTilesOf(operands, group) == 0)
       return false;
-    // If the group is a kernel function already, this strategy has been chosen
-    // for it before. Otherwise, the group uses the fastest strategy.
+    // `group` uses the fastest of the strategies for tensor cores. If `group`
+    // is a kernel function already, that has been decided before.
     return isa<kernel::FuncOp>(group.block->getParentOp()) ||
            rank(operands, group).leastCost() <
                leastTensorSeconds(operands, group.target);
@@ -187,7 +187,8 @@ private:
     return "";
   }
   /// Returns why blocks cannot split K within a cluster; empty if they can.
-  /// Each block completes some of the column groups of every thread.
+  /// Each block of the cluster completes the sums of some of every thread's
+  /// columns.
   static std::string refuseBehind(const WarpgroupTile &tile, int64_t kTiles) {
     if (tile.slices > 1 || tile.below > 1 || tile.beside > 1)
       return "blocks that divide K cannot have slices, and cannot share tiles";

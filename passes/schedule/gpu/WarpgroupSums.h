@@ -22,8 +22,8 @@ public:
   /// of a split-K cluster.
   void declareShared();
 
-  /// Returns the number of threads that arrive at the ring's additional
-  /// mbarrier, if there is one.
+  /// Returns the number of threads that arrive at the additional mbarrier of
+  /// the StageRing, if there is one.
   llvm::SmallVector<int64_t, 1> arrivals() const;
   /// Sets the number of bytes that the other blocks of a split-K cluster send
   /// to this block; called by one thread.
@@ -54,18 +54,18 @@ private:
   graph::Expr rowOf(int64_t i, int64_t half);
   int64_t groups() const { return tile.columns / 8 / vectors.units(); }
   graph::Expr columnOf(graph::Expr group, int64_t offset);
-  /// Returns the index, in an array of a thread's sums, of the sum for the
-  /// thread's column `offset` of column group `group`, in half `half` of the
-  /// rows.
+  /// Returns the index, in an array of a thread's sums, of the sum for column
+  /// `offset` of the thread in number `group` of its groups of interleaved
+  /// MMAs. `half` is the half of an MMA's rows.
   graph::Expr sumAt(graph::Expr group, int64_t half, int64_t offset);
   graph::Expr biasOf(graph::Expr group, int64_t offset);
   void startSums();
   void storeSlices(const StageRing &ring);
   /// Whether this block sums all K tiles in one slice (no split-K).
   bool isWhole() const { return tile.slices == 1 && tile.behind == 1; }
-  /// Returns how many of a thread's column groups each block of a split-K
-  /// cluster completes. The groups in both halves of each product's rows are
-  /// counted.
+  /// Returns how many of a thread's column groups (columns in interleaved MMAs)
+  /// each block of a split-K cluster completes. The groups in both halves of
+  /// each product's rows are counted.
   int64_t ownGroups() const;
   struct Own {
     graph::Expr group, row;

@@ -182,8 +182,9 @@ private:
 
   void fetch() {
     sums.expect(*ring);
-    // All stages are empty at first. Weights can be copied before the preceding
-    // kernel has ended.
+    // All stages are empty at first. Weights, as constants, can be copied
+    // before the preceding kernel, which may compute the left operand, has
+    // ended.
     int64_t ahead = std::min(tile.stages, kTiles);
     findPlace(cluster);
     b.loop(b.index(0), b.index(ahead), 1, {},

@@ -32,29 +32,29 @@ namespace ingot::schedule {
 namespace {
 
 /// Whether the input is copied to scratch memory: if the group computes the
-/// input, or if it has few channels, so that a copy costs less than setting
-/// cursors for each kernel position.
+/// input, or if it has few channels. Then a copy costs less than setting
+/// cursors (pointers to the rows of a tile) for each kernel position.
 bool isCopied(ConvolutionAnchor anchor) {
   return !isa<BlockArgument>(anchor.conv.getX()) ||
          readsKernelRows(anchor.conv);
 }
 
 /// Whether the convolution is one matrix product whose rows are all positions,
-/// with a matching epilogue.
+/// and the epilogue can treat the result as that matrix.
 bool isFlatMatrix(GroupView group, ConvolutionAnchor anchor) {
   return anchor.isMatrix() && isa<BlockArgument>(anchor.conv.getX()) &&
          hasFlatEpilogue(group, anchor.conv);
 }
 
 /// Returns the number of products per output of an integer convolution, rounded
-/// up to whole groups of dot products.
+/// up to whole groups: the products that a dot-product instruction sums.
 int64_t filledSteps(ConvolutionAnchor anchor, const CursorTerms &terms) {
   return llvm::alignTo(anchor.steps(), terms.form->group);
 }
 
-/// Whether the windows of each tile are copied to scratch memory: in integer
-/// convolutions, unless the input can be read as a matrix whose rows are whole
-/// groups of dot products.
+/// Whether the windows of each tile are copied to scratch memory. That is so in
+/// integer convolutions, unless the input can be read as a matrix whose rows
+/// are whole groups (the elements that a dot-product instruction multiplies).
 bool areWindowsCopied(GroupOnTarget group, ConvolutionAnchor anchor) {
   return copiesWindows(anchor.conv, group.target) &&
          !(isFlatMatrix(group, anchor) &&
@@ -156,9 +156,10 @@ private:
     if (hasPatch) {
       int64_t steps = panels.steps();
       patch = b.scratch({rows, steps}, type);
-      // Windows are padded to whole groups of dot products, and the weights of
-      // the padding are zero. The elements that these weights multiply are
-      // cleared once and never written again.
+      // Windows are padded to whole groups of the elements that a dot-product
+      // instruction multiplies, and the weights of this padding are zero. The
+      // elements that these weights multiply are cleared once and never written
+      // again.
       b.forEach({rows, steps}, [&](ArrayRef<Expr> at) {
         named(at[0], "position");
         named(at[1], "step");
@@ -185,9 +186,9 @@ private:
                                  position.value, b.index(size).value);
   }
 
-  /// Copies the input rows for one row of results into the band, channels last
-  /// whatever the layout of the input. The columns in the padding keep their
-  /// initial value.
+  /// Copies the input rows for one row of results into `band` (scratch memory),
+  /// with the channels as the last axis whatever the layout of the input. The
+  /// columns in the padding keep their initial value.
   void fillBand(ArrayRef<Expr> position) {
     int64_t width = bandColumns() * channels;
     int64_t count = std::min(columns.input.most(), bandColumns() - columns.low);
@@ -446,7 +447,7 @@ private:
     Expr inside = named(
         b.wrap(isInside(start, last + 1), b.builder.getI1Type()), "is_inside");
     // Emit the select even if both values are equal, as for a single kernel
-    // column, so that kernels can be shared.
+    // column, so that convolutions of different shapes can share the kernel.
     auto choose = [&](Expr x, Expr y) {
       return b.wrap(arith::SelectOp::create(b.builder, b.loc, inside.value,
                                             x.value, y.value),

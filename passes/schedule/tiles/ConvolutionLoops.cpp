@@ -180,10 +180,11 @@ private:
 
   /// Returns the bias if it is added to the sums of a panel at the end; null if
   /// the sums start with it. Integer sums start with the bias if each lane has
-  /// an element of the bias. Float sums do so as well on targets that multiply
-  /// by a lane, where few instructions accompany the multiply-adds, unless
-  /// strict mode prescribes the order of terms or a pool is fused: the bias
-  /// would need one more register beside the pool's results.
+  /// an element of the bias. Float sums do so on targets whose multiply-adds
+  /// take a lane of a vector as factor (multiplyByLane), where few other
+  /// instructions accompany the multiply-adds. Exceptions are strict mode,
+  /// which prescribes the order of terms, and a fused pool, beside whose
+  /// results the bias would need one more register.
   Value laterBias(const Panel &panel) {
     bool mayStart =
         form || (b.target.multiplyByLane && !pool && !b.group.isStrict());
@@ -575,7 +576,7 @@ private:
   Type type, sumType;
   ConvolutionTiles tiles;
   std::optional<DotForm> form; // nothing for floats
-  bool byRows;                 // Dot groups have several kernel columns.
+  bool byRows;                 // whether dots take several kernel columns
   PackedPanels panels;
   ArrayRef<int64_t> x, w, y;
   size_t spatial;

@@ -46,9 +46,9 @@ public:
     double group = terms.form ? ofIntegers(t) : ofFloats(t);
     double trip =
         static_cast<double>(t.groups) * group + costs.add + costs.takenBranch;
-    // Each stretch of K steps (TileWork) also takes address computations for
-    // the rows of a tile, and a comparison for each row if the row may be
-    // padding.
+    // Each stretch (a contiguous range of K steps, see TileWork) also takes
+    // address computations for the rows of a tile, and a comparison for each
+    // row if the row may be padding.
     int64_t trips = work.steps / t.stepsOfTrip();
     double stretch = static_cast<double>(trips) * trip +
                      6.0 * static_cast<double>(t.rows) + 12;

@@ -94,8 +94,8 @@ mlir::Value cursorAt(KernelBuilder &b, mlir::Value buffer,
                      mlir::Value inside = {}, mlir::Value otherwise = {});
 graph::Expr loadNext(KernelBuilder &b, mlir::Value cursor, mlir::Type type,
                      int64_t lanes = 1);
-/// Loads `count` elements at once into the target's load registers, from
-/// register number `first` on.
+/// Loads `count` elements at once into the registers that the target's multiple
+/// load can write, from number `first` of these registers on.
 graph::Exprs loadSeveral(KernelBuilder &b, mlir::Value cursor, mlir::Type type,
                          int64_t count, int64_t first);
 /// Whether one instruction of the target can load `count` elements.

@@ -105,9 +105,9 @@ static std::optional<DotForm> formAcrossLanes(ConvOp conv,
   return form;
 }
 
-/// Returns the form of bf16. It uses bf16 dot products, or f32 multiply-adds if
-/// these are faster. For the latter, a shift and a mask widen the even and the
-/// odd K steps of each pair.
+/// Returns the DotForm of bf16. It uses bf16 dot products, or f32 multiply-adds
+/// if these are faster. For f32 multiply-adds, a shift and a mask widen the
+/// even and the odd K steps of each pair.
 static std::optional<DotForm> formOfBFloats(const TargetDescription &target) {
   auto form = formByRows("bf16", "bf16", 2, target);
   if (!form)
@@ -122,13 +122,14 @@ static std::optional<DotForm> formOfBFloats(const TargetDescription &target) {
   return form;
 }
 
-/// Returns the form of f16 if the target accumulates in f16. `stage` limits the
-/// error: a lane adds up 32 products, with a worst-case error of about 2^-11 *
-/// sqrt(32) / 2 = 0.14 % of the sum, which is a third of the error of rounding
-/// each operand to bf16. Twice as many K steps would be only 4 % faster. If the
-/// target multiplies by lane, a stage also loads and stores the f32 sums, so it
-/// is longer: with 128 products, the error is at most 0.28 %, and 0.16 % in the
-/// mean, of the standard deviation of the sum.
+/// Returns the DotForm of f16 if the target accumulates in f16. `stage` limits
+/// the error: a lane adds up 32 products, with a worst-case error of about
+/// 2^-11 * sqrt(32) / 2 = 0.14 % of the sum, which is a third of the error of
+/// rounding each operand to bf16. Twice as many K steps would be only 4 %
+/// faster. If multiply-adds take a lane of a vector as factor, a stage also
+/// loads and stores the f32 sums, so it is longer: with 128 products, the error
+/// is at most 0.28 %, and 0.16 % in the mean, of the standard deviation of the
+/// sum.
 static std::optional<DotForm> formOfHalves(const TargetDescription &target) {
   DotForm form;
   if (halvesByLane(target)) {
@@ -155,8 +156,8 @@ static std::optional<DotForm> formOfHalves(const TargetDescription &target) {
   return form.lanes.empty() ? std::nullopt : std::optional(form);
 }
 
-/// Returns the form in which each element is widened and multiplied separately,
-/// in a core register.
+/// Returns the DotForm in which each element is widened and multiplied
+/// separately, in a core register.
 static DotForm singleSteps() {
   DotForm form;
   form.group = 1;

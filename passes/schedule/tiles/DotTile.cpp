@@ -46,11 +46,12 @@ double DotModel::cycles(const TileChoice &tile) const {
   auto perStep = [&](int64_t r, int64_t v) {
     double products = double(r * v) * product;
     // With f16, loads overlap with multiply-adds. Broadcasts of a word do so as
-    // well (Emerald Rapids), except on cores that multiply by lane, where a
-    // broadcast is a vector operation (LD1R, by Arm's software optimization
-    // guides). A vector of f16 has the columns of two vectors of f32. If two
-    // tiles multiply equally fast, the one with fewer instructions is better; a
-    // tenth of the issue time accounts for that.
+    // well (Emerald Rapids), except on cores whose multiply-adds take a lane of
+    // a vector as factor, where a broadcast is a vector operation (LD1R, by
+    // Arm's software optimization guides). A vector of f16 has the columns of
+    // two vectors of f32. If two tiles multiply equally fast, the one with
+    // fewer instructions is better; a tenth of the issue time accounts for
+    // that.
     if (form.stage && form.group == 1) {
       auto halves = double(llvm::divideCeil(v, 2));
       double issue =
@@ -97,9 +98,10 @@ double DotModel::cycles(const TileChoice &tile) const {
 
 std::vector<TileChoice> DotModel::ranked() const {
   constexpr int64_t mostVectors = 12;
-  // A widened operand takes two registers; the mask and a product take one more
-  // register each. If a row's group is passed as a word, it is in a scalar
-  // register, and its address is in another one.
+  // A widened operand takes two registers, for its even and its odd K steps.
+  // The mask for widening and a product take one more register each. If the
+  // elements of a row are passed as a word (byWord), they are in a scalar
+  // register, and their address is in another one.
   int64_t registersOfEach = form.widened ? 2 : 1;
   int64_t registers = target.vectorRegisters - (form.widened ? 2 : 0);
   // If instructions select a lane of a row's operand, the operand of each row
@@ -170,16 +172,16 @@ public:
   /// and one of the odd K steps.
   using Parts = SmallVector<Value, 2>;
 
-  /// Returns group number `index` of the vector `groups`, repeated as often as
-  /// sums have lanes (`lanes`).
+  /// Returns the elements that one dot product takes, from group number `index`
+  /// of the vector `groups`, repeated as often as sums have lanes (`lanes`).
   Parts groupParts(Value groups, int64_t index, int64_t lanes) {
     return {spread(vector::ExtractStridedSliceOp::create(
                        b.builder, b.loc, groups, index * form.group, form.group,
                        /*strides=*/1),
                    lanes)};
   }
-  /// Returns `group`, the group of row `row`, repeated as often as sums have
-  /// lanes (`lanes`).
+  /// Returns `group`, the elements of row `row` that one dot product takes,
+  /// repeated as often as sums have lanes (`lanes`).
   Parts rowParts(Value group, int64_t lanes, int64_t row) {
     return parts(spread(group, lanes), lanes, aIsUnsigned, "x_" + Twine(row));
   }
@@ -209,7 +211,8 @@ private:
                                      VectorType::get({lanes}, element), vector);
   }
 
-  /// Broadcasts the group, as one integer, to all lanes.
+  /// Broadcasts the elements that one dot product takes, as one integer, to all
+  /// lanes.
   Value spread(Value group, int64_t lanes) {
     if (lanes == 1)
       return group;
@@ -279,8 +282,8 @@ private:
 
 } // namespace
 
-/// Loads the first `count` elements of a row's group, padded with zeros to a
-/// whole group.
+/// Loads the first `count` elements of a row in a group of K steps, padded with
+/// zeros to a whole group.
 static Value loadGroup(KernelBuilder &b, const DotForm &form,
                        const DotOperands &operands, int64_t row, Expr step,
                        int64_t count) {

@@ -49,8 +49,9 @@ private:
   const TargetDescription &target;
 };
 
-/// Returns the vectors for `columns` columns, like ColumnVectors::cover. If
-/// they are not `padded`, they may be narrower than the target's dot products.
+/// Returns the vectors for `columns` columns, like ColumnVectors::cover. If the
+/// columns are not `padded` to whole vectors, a vector may be narrower than
+/// those of the target's dot products.
 ColumnVectors coverWithDots(int64_t columns, const DotForm &form,
                             const TargetDescription &target, bool padded);
 

@@ -50,7 +50,8 @@ static bool isNumber(Value v) {
   return values && values.isSplat();
 }
 
-/// Whether `v` is such a constant, whose value f16 represents exactly.
+/// Whether `v` is a constant with the same value in all elements, and f16
+/// represents that value exactly.
 static bool isHalf(Value v) {
   if (!isNumber(v))
     return false;

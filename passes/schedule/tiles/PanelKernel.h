@@ -35,8 +35,8 @@ struct ColumnVectors {
 };
 
 /// Estimates the cycles that a tile with `sums` sums takes besides its K steps.
-/// `isMeasured` is false for cores that multiply by lane or lack vectors, for
-/// which there are no measurements.
+/// `isMeasured` is false for cores without measurements: those that lack
+/// vectors, or whose multiply-adds take a lane of a vector as factor.
 double cyclesBesideSteps(int64_t sums, bool isMeasured,
                          const TargetDescription &target);
 

@@ -47,8 +47,8 @@ struct ColumnsInMemory {
 };
 
 /// The copy of the input rows that some result rows need. It has a row for each
-/// input row, channel, and remainder of the column index. Zeros separate each
-/// row of the copy from the next one.
+/// input row, channel, and remainder of the column index modulo the stride.
+/// Zeros separate each row of the copy from the next one.
 struct CopiedRows {
   /// The vertical axis and the horizontal axis. An image with one spatial axis
   /// has a single row.

@@ -93,7 +93,8 @@ std::vector<TileChoice> WinogradTiles::shapes() const {
 double WinogradTiles::products(const TileChoice &tile) const {
   // The rows of the matrix products are rounded up to whole register tiles.
   int64_t rows = llvm::alignTo(tiles(), tile.rows);
-  // The rows of a point are read from the L2 cache again for each panel.
+  // Each panel reads the rows of the matrix product of a point (an element of
+  // the transformed tiles) from the L2 cache again.
   constexpr double lineBytes = 64;
   double lines = double(rows * channels) *
                  (type.getIntOrFloatBitWidth() / 8.0) / lineBytes *
@@ -104,7 +105,8 @@ double WinogradTiles::products(const TileChoice &tile) const {
 }
 
 /// Returns the number of multiply-adds and additions of a matrix-vector product
-/// with the matrix of a transform. A point and its negative share terms.
+/// with the matrix of a transform. Two interpolation points x and -x share
+/// terms.
 static int64_t operations(const Winograd &form) {
   return form.size == 2 ? 4 : 12;
 }
@@ -163,8 +165,8 @@ double WinogradTiles::transfers(const WinogradChoice &choice) const {
   double cycles = firstRead(choice);
   if (weights + block > cache)
     cycles += (blocks - 1) * weights / target.rates.cacheBytes;
-  // The weights of a panel for one point share the cache with the data of the
-  // block.
+  // The matrix product of one point needs the weights of a panel for that
+  // point. They share the cache with the data of the block.
   double panelBytes =
       double(choice.tile.vectors * lanes * channels) * bytesOfElement;
   // The fraction of the cache for the rows of a block. Weights that stream
@@ -217,8 +219,8 @@ double WinogradTiles::waitOf(const WinogradChoice &choice) const {
               choice.parts == 1 ? units : int64_t(llvm::divideCeil(units, 2));
   double longest = double(most * choice.block) / double(panels),
          half = double(tiles()) / 2;
-  // The weight of the wait in the ranking: a compromise between execution by
-  // one thread and by two threads.
+  // How much the wait of one thread for another counts in the ranking: a
+  // compromise between execution by one thread and by two threads.
   constexpr double share = 0.25;
   return share * std::max(longest / half - 1, 0.0);
 }

@@ -21,7 +21,8 @@ bool hasWinogradForm(graph::ConvOp conv);
 /// `type`. The code for vectors of channels needs many registers. The input
 /// channels must fill vectors (for f32, half a vector may remain), since a
 /// second version of the code for other remaining channels would double it.
-/// Elements of f16 are transformed in f32 and multiplied by lane.
+/// Elements of f16 are transformed in f32. Their products are computed in f16,
+/// by multiply-adds that take a lane of a vector as factor.
 bool suitsWinograd(graph::ConvOp conv, const TargetDescription &target,
                    mlir::Type type);
 
