@@ -12,9 +12,10 @@ struct TargetDescription;
 
 namespace ingot::schedule {
 
-/// Whether a strategy can read the weights `w` as packed panels. Either `w` is
-/// packed already, or `packs` is set and `w` is a constant outside of the
-/// group, which can still be packed.
+/// Whether a strategy can read the weights `w` in panels, each of which has the
+/// weights of some columns contiguously. Either `w` is packed already, or
+/// `packs` is set and `w` is a constant outside of the group, which can still
+/// be packed.
 bool mayBeInPanels(mlir::Value w, bool packs);
 
 /// A convolution and the pool that is fused with it, if there is one.
@@ -56,8 +57,8 @@ struct ConvolutionAnchor {
   /// Whether output and input positions correspond one to one (1x1 kernel,
   /// stride 1, no padding).
   bool isPointwise();
-  /// Whether the convolution is one matrix product whose rows are all
-  /// positions.
+  /// Whether the convolution is one matrix product, with a row for each output
+  /// position of all images.
   bool isMatrix() {
     return isPointwise() && !pool && graph::isCompact(graph::dimsOf(result()));
   }

@@ -69,9 +69,10 @@ struct DeviceWork {
   /// use them; and whether the elements are 8-bit floats.
   int64_t matrixElement = 0;
   bool areFloat8 = false;
-  /// The K loop of a block, with its times still 0. `bytes` is 0 if there is no
-  /// K loop, `kTiles` is 0 if the number of K tiles is unknown. `macsPerKTile`
-  /// is the number of multiply-adds per K tile; 0 if unknown.
+  /// The K loop of a block, whose `busy`, `waiting` and `closing` are still 0.
+  /// `bytes` is 0 if there is no K loop, `kTiles` is 0 if the number of K tiles
+  /// is unknown. `macsPerKTile` is the number of multiply-adds per K tile; 0 if
+  /// unknown.
   KTileLoop loop;
   double macsPerKTile = 0;
   /// Whether blocks of the kernel add to a counter to find out which one ends

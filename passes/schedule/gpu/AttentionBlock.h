@@ -82,7 +82,7 @@ public:
   /// Returns the score of a query and a key whose dot product is `sum`.
   graph::Expr score(graph::Expr sum, graph::Expr query, graph::Expr key);
   /// Like score(), but returns -inf if `key` is out of range. `isInside`
-  /// promises that it is in range, so that no check is emitted.
+  /// promises that `key` is in range, so that no check is emitted.
   graph::Expr scoreInside(graph::Expr sum, graph::Expr query, graph::Expr key,
                           bool isInside);
   /// Returns e^(score - shift), for a `shift` from shiftOf; 0 for a score of

@@ -228,8 +228,8 @@ private:
   }
 
   /// Multiplies this thread's queries (rows of `left`) by columns [column,
-  /// column + count) of `right` over steps [first, first + steps). Returns
-  /// `sums` plus these products.
+  /// column + count) of `right`, at the indices [first, first + steps) of the K
+  /// dimension. Returns `sums` plus these products.
   Exprs multiply(Value left, Value right, Expr first, Expr column,
                  int64_t count, int64_t steps, StringRef name, StringRef step,
                  const Exprs &sums) {

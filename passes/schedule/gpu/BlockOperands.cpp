@@ -287,8 +287,8 @@ double BlockOperands::elementSeconds(const Device &device) const {
       double(rows.most()) * double(columns) * double(batches.most());
   double used = std::min(
       1.0, elements / (double(device.busyThreads) * device.multiprocessors));
-  // Seconds of a step of one thread, which waits for its loads with few other
-  // loads in flight.
+  // Seconds that a thread takes for each step (K): it waits for its loads, with
+  // few other loads in flight.
   constexpr double stepSeconds = 0.1e-6;
   return std::max(double(steps) * stepSeconds,
                   elements * double(steps) * 2 /

@@ -141,8 +141,8 @@ private:
   }
   bool fitsColumns() const { return operands.columns % tile.columns == 0; }
   bool fitsSteps() const { return operands.steps % round() == 0; }
-  /// Returns the number of steps that all slices together multiply per
-  /// iteration.
+  /// Returns the number of steps (K) that all slices of the block together
+  /// multiply per iteration.
   int64_t round() const { return kTile * tile.slices; }
   /// Returns the type of sums: f32 for narrow floats, which are rounded when
   /// the sums are complete.
@@ -200,8 +200,8 @@ private:
                   });
   }
 
-  /// Starts asynchronous copies of the K tiles of all slices, from step
-  /// `firstStep` on, into consecutive buffers from buffer `first` on.
+  /// Starts asynchronous copies of a K tile for each slice of the block, from
+  /// step (K) `firstStep` on, into consecutive buffers from buffer `first` on.
   void fillVectors(Expr firstStep, Expr first) {
     auto shareVectors = [&](int64_t count,
                             llvm::function_ref<void(Expr, Expr, Expr)> body) {

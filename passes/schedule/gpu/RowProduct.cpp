@@ -152,8 +152,8 @@ private:
   Exprs zeros() {
     return Exprs(rows * (allColumns() + (norm ? 1 : 0)), b.constant(0, type));
   }
-  /// Adds the products of one step to the sums, and the squares of the left
-  /// operand if there is a norm.
+  /// Adds the products of one step (K) to the sums, and the squares of the left
+  /// operand's elements if there is a norm.
   void add(MutableArrayRef<Expr> sums, ArrayRef<Expr> left,
            ArrayRef<Expr> right) {
     for (int64_t row = 0; row < rows && norm; ++row) {
@@ -193,7 +193,7 @@ private:
   Type loadedType() const {
     return norm ? elementOf(norm.getInput()) : operands.leftType();
   }
-  /// Multiplies the weights of a step by the norm's scale for that step.
+  /// Multiplies the weights of a step (K) by the norm's scale for that step.
   void scale(MutableArrayRef<Expr> right, Expr step, bool mayBeOutside) {
     if (!norm || norm.getAffine().empty())
       return;
@@ -375,8 +375,8 @@ private:
 class RowProductStrategy : public BlockStrategy {
 public:
   bool matches(GroupOnTarget group) const override {
-    // Strict mode does not allow that warps add steps in another order than the
-    // operator does.
+    // Strict mode does not allow that warps add the products along K in another
+    // order than the operator does.
     if (!group.target.isDevice() || group.isStrict())
       return false;
     auto operands = operandsOf(group);

@@ -13,7 +13,8 @@ namespace ingot::schedule {
 /// when they have been read and may be overwritten.
 class StageRing {
 public:
-  /// Allocates the mbarriers of the stages and `further` additional ones.
+  /// Allocates the mbarriers of the pipeline stages and `further` additional
+  /// mbarriers.
   StageRing(KernelBuilder &b, int64_t stages, int64_t further);
 
   graph::Expr full(graph::Expr stage) const { return stage; }

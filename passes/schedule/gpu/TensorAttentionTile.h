@@ -9,7 +9,7 @@
 namespace ingot::schedule {
 
 /// The tile of a thread block: its queries, the keys that it processes at a
-/// time, and the slices that divide these keys.
+/// time, and the slices (sets of warps) that divide these keys.
 struct TensorAttentionTile {
   int64_t queries, keys, slices;
   /// Lengths of a key row and a value row, padded to whole MMAs.

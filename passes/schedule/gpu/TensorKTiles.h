@@ -70,8 +70,8 @@ private:
   /// (`share`) or in a loop (`shareLoop`).
   void share(int64_t count, llvm::function_ref<void(graph::Expr)> body);
   void shareLoop(int64_t count, llvm::function_ref<void(graph::Expr)> body);
-  /// Returns the index of item `mine` in its slice's tile, which has `count`
-  /// items. Advances `firstStep` and `stage` to that slice.
+  /// Returns the index of item `mine` in the K tile of its slice of the block,
+  /// which has `count` items. Advances `firstStep` and `stage` to that slice.
   graph::Expr inSlice(graph::Expr mine, int64_t count, graph::Expr &firstStep,
                       graph::Expr &stage);
   void fillLeftVectors(graph::Expr firstRound, graph::Expr firstStage);

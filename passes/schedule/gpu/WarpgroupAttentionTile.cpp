@@ -201,7 +201,7 @@ private:
   //===--------------------------------------------------------------------===//
 
   /// The additional mbarriers of the ring: one for the queries, one for merging
-  /// slices.
+  /// the results of slices (sets of warpgroups).
   Expr ofQueries() { return ring->further(0); }
   Expr meeting() { return ring->further(1); }
 
@@ -335,8 +335,8 @@ private:
     awaitProducts({sums, words}, 0);
     return AttentionState(ArrayRef(carried).drop_back(2), 2);
   }
-  /// Returns the stage of the block of keys before block `ofSlice` of this
-  /// slice.
+  /// Returns the pipeline stage that holds block of keys number `ofSlice` - 1
+  /// of this slice (a set of warpgroups).
   Expr stageBefore(Expr ofSlice) {
     return named(countOf(ofSlice - 1.0) % double(tile.stages), "stage_before");
   }
@@ -355,8 +355,9 @@ private:
     });
     packWeights();
   }
-  /// Returns the number of this slice's block of keys `ofSlice` among all
-  /// blocks of keys that the thread block fetches.
+  /// Returns the number, among all blocks of keys that the thread block
+  /// fetches, of number `ofSlice` of those that this slice (a set of
+  /// warpgroups) processes.
   Expr countOf(Expr ofSlice) {
     return tile.slices == 1 ? ofSlice : ofSlice * double(tile.slices) + slice;
   }
@@ -364,8 +365,8 @@ private:
     kernel::AwaitProductsOp::create(b.builder, b.loc, arrays, newest);
   }
 
-  /// Starts the MMAs that multiply all queries of the warpgroup by the keys of
-  /// a stage.
+  /// Starts the MMAs that multiply all queries of the warpgroup by the block of
+  /// keys in a pipeline stage.
   void multiplyKeys(Expr stage) {
     constexpr int64_t unit = WarpgroupAttentionTile::unit,
                       kTile = WarpgroupAttentionTile::kTile;
@@ -381,8 +382,8 @@ private:
     }
     kernel::CloseProductsOp::create(b.builder, b.loc);
   }
-  /// Starts the MMAs that add the products of the weights and the values of a
-  /// stage to the sums.
+  /// Starts the MMAs that add the products of the weights and the values in a
+  /// pipeline stage to the sums.
   void multiplyValues(Expr stage) {
     constexpr int64_t unit = WarpgroupAttentionTile::unit;
     Value zero = b.index(0).value;
@@ -593,7 +594,7 @@ private:
   std::optional<StageRing> ring;
   Value scores, sums, words;
   Expr thread, lane, slice, groupRow, firstQuery;
-  /// The two queries of a thread, and the same clamped to existing queries.
+  /// The two queries of a thread, and both clamped to the existing queries.
   Expr rowQueries[2], readable[2];
 };
 

@@ -53,8 +53,8 @@ struct WarpgroupAttentionTile {
   int64_t registers() const {
     return sums() + scores() + scores() / 2 + others;
   }
-  /// Returns a WarpgroupTile, which computes the registers at the start and
-  /// after their redistribution.
+  /// Returns a WarpgroupTile with the same warpgroups, which computes the
+  /// registers of a thread at the start of the kernel and after setmaxnreg.
   WarpgroupTile warpgroups() const {
     WarpgroupTile tile{queries(), width(), groups};
     tile.slices = slices;

@@ -183,8 +183,8 @@ WarpgroupSums::Own WarpgroupSums::ownGroup(Expr n) {
 
 void WarpgroupSums::sendSums(const StageRing &ring) {
   int64_t width = vectors.columnsOfGroup(), count = tile.sums() / tile.behind;
-  // Sums are numbered by MMA (64 rows), half of its rows, column group and
-  // column.
+  // Sums are numbered by MMA (64 rows), half of its rows, group of interleaved
+  // MMAs, and column of the thread in that group.
   auto sumOf = [&](int64_t number) {
     int64_t half = number / width / groups(), group = number / width % groups();
     return b

@@ -18,8 +18,8 @@ public:
 
   /// Returns how many MMAs have their columns interleaved.
   int64_t units() const { return vectors.units(); }
-  /// Allocates the shared memory for the sums of slices or of the other blocks
-  /// of a split-K cluster.
+  /// Allocates the shared memory for the sums of slices (sets of warpgroups) or
+  /// of the other blocks of a split-K cluster.
   void declareShared();
 
   /// Returns the number of threads that arrive at the additional mbarrier of
@@ -38,11 +38,11 @@ public:
   /// Allocates the arrays of a thread's sums, one for each 64 rows.
   void declare(const Thread &thread);
   llvm::ArrayRef<mlir::Value> arrays() const { return lists; }
-  /// Initializes the sums; called before the first K tile of a tile.
+  /// Initializes the sums; called before the first K tile of an output tile.
   void start();
-  /// Completes and stores the results; called after the last K tile of a tile.
-  /// Slices, or blocks of a split-K cluster, synchronize at the first
-  /// additional mbarrier of the ring.
+  /// Completes and stores the results; called after the last K tile of an
+  /// output tile. Slices (sets of warpgroups), or blocks of a split-K cluster,
+  /// synchronize at the first additional mbarrier of the ring.
   void store(const StageRing &ring);
 
 private:
@@ -61,7 +61,7 @@ private:
   graph::Expr biasOf(graph::Expr group, int64_t offset);
   void startSums();
   void storeSlices(const StageRing &ring);
-  /// Whether this block sums all K tiles in one slice (no split-K).
+  /// Whether a single slice of a single block sums all K tiles (no split-K).
   bool isWhole() const { return tile.slices == 1 && tile.behind == 1; }
   /// Returns how many of a thread's column groups (columns in interleaved MMAs)
   /// each block of a split-K cluster completes. The groups in both halves of
@@ -72,8 +72,9 @@ private:
   };
   Own ownGroup(graph::Expr n);
   void sendSums(const StageRing &ring);
-  /// Adds the sums that the blocks have sent for this block's groups, and
-  /// stores the results. All loads come before the first store.
+  /// Adds up the sums that the blocks of the cluster have sent for the columns
+  /// that this block completes, and stores the results. All loads come before
+  /// the first store.
   void storeOwn(const StageRing &ring);
   mlir::Value listOf(mlir::Type type, int64_t count, const llvm::Twine &name);
   /// Allocates arrays for operands of the epilogue that have the shape of the
@@ -101,7 +102,7 @@ private:
   graph::Expr resultAt(graph::Expr group, int64_t offset);
   void findResults(int64_t i, int64_t half, graph::Expr row,
                    mlir::Value results);
-  /// Computes the results of the columns of one store.
+  /// Computes the results of those columns of a thread that one store writes.
   void findVector(
       graph::Expr inside, graph::Expr group, int64_t first,
       llvm::function_ref<graph::Expr(int64_t)> sumOf,

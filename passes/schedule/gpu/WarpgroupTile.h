@@ -63,7 +63,8 @@ struct WarpgroupTile {
 enum class TileOrder { None, Packed, Steps, Windows, Turned };
 TileOrder leftOrderOf(const BlockOperands &operands, GroupView group);
 TileOrder rightOrderOf(const BlockOperands &operands, GroupView group);
-/// Contiguous rows or columns of a turned tile: 128 bytes of 16-bit elements.
+/// The number of contiguous rows or columns in a tile of TileOrder::Turned: 128
+/// bytes of 16-bit elements.
 inline constexpr int64_t turnedWidth = 64;
 
 /// A stored tensor that is an operand, directly or with its last two axes

@@ -175,8 +175,8 @@ private:
   /// Returns the value of the padding.
   Expr outside() { return b.constantInt(int64_t(conv.getXOutside()), type); }
 
-  /// Returns the input row for kernel row 0 of the first row of a pool's
-  /// window.
+  /// Returns the input row that kernel row 0 of the convolution reads in the
+  /// first row of the pool's window for result row `row`.
   Expr topOf(Expr row) const {
     return row * double(window[0] * axes[0].stride) - double(axes[0].low);
   }
@@ -223,8 +223,8 @@ private:
   }
 
   /// Copies `count` contiguous elements of `from`, from `start` on, into the
-  /// window of `position` in the scratch memory, from `step` on. Copies
-  /// vectors; the last one may overlap the previous one.
+  /// scratch memory: into the window of `position`, from its element `step` on.
+  /// Copies vectors; the last one may overlap the previous one.
   void copyRun(Value from, Expr start, Expr position, Expr step,
                int64_t count) {
     constexpr int64_t word = 4;

@@ -68,11 +68,11 @@ struct ChannelStream {
 
   /// How a register of the input is formed for one kernel column.
   enum class Source {
-    /// From contiguous elements.
+    /// The register is loaded from contiguous elements.
     Direct,
-    /// From every second position of two registers.
+    /// The register has every second position of two loaded registers.
     EachSecond,
-    /// From positions of several registers.
+    /// The register is merged from positions of several loaded registers.
     Merged
   };
   Source source() const;

@@ -69,10 +69,10 @@ static bool isSymmetric(ElementsAttr weights) {
   return !llvm::is_contained(elementBytes(weights, storage), char(-128));
 }
 
-/// Returns the form in which the lanes of a vector of sums take different K
+/// Returns the DotForm in which the lanes of a vector of sums take different K
 /// steps (acrossLanes); nothing if the target has no such dot products. The
 /// convolution's input channels must fill registers or half registers. Weights
-/// that are already packed for this form are recognized by the size of their
+/// that are already packed for this DotForm are recognized by the size of their
 /// groups.
 static std::optional<DotForm> formAcrossLanes(ConvOp conv,
                                               const TargetDescription &target) {

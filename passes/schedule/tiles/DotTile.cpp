@@ -39,8 +39,8 @@ double DotModel::cycles(const TileChoice &tile) const {
   double perRow = (form.widened ? 3.0 : 1.0 / double(form.rowGroups)) /
                   rates.instructions,
          perVector = (form.widened ? 4 : 1) / rates.instructions;
-  // If lanes take different K steps, each column has its own register of
-  // weights to load.
+  // If the lanes of a vector of sums take different K steps, each column has
+  // its own register of weights to load.
   if (form.acrossLanes)
     perVector *= double(form.lanes.front());
   auto perStep = [&](int64_t r, int64_t v) {
@@ -86,8 +86,8 @@ double DotModel::cycles(const TileChoice &tile) const {
   if (form.group == 1 && stages > 1)
     widening += double(stages * rows * vectorsNeeded) *
                 (1 / rates.loads + 1 / rates.multiplyAdds) / 2;
-  // If lanes take different K steps, the sums of several columns are reduced to
-  // one vector at the end, pair by pair.
+  // If the lanes of a vector of sums take different K steps, the sums of
+  // several columns are reduced to one vector at the end, pair by pair.
   double adding =
       form.acrossLanes
           ? double(rows * vectorsNeeded * (form.lanes.front() - 1)) /
@@ -108,12 +108,13 @@ std::vector<TileChoice> DotModel::ranked() const {
   // stays in a register for several groups of K steps.
   int64_t ofRow = form.rowGroups > 1;
   int64_t mostRows = form.byWord ? target.scalarRegisters / 2 : rows;
-  // A form with f16 stages needs two registers per sum, for the partial sum of
-  // the stage and for the total, unless the totals are in memory during a
-  // stage.
+  // With f16 stages (DotForm::stage), each sum needs two registers, for the
+  // partial sum of the stage and for the total, unless the totals are in memory
+  // during a stage.
   int64_t sumsOfEach = form.stage ? 2 : 1;
-  // If lanes take different K steps, each column has a register of weights, and
-  // a register of sums for each row. One more register holds the row's operand.
+  // If the lanes of a vector of sums take different K steps, each column has a
+  // register of weights, and a register of sums for each row. One more register
+  // holds the row's operand.
   if (form.acrossLanes) {
     sumsOfEach = registersOfEach = form.lanes.front();
     registers -= 2 - registersOfEach;

@@ -56,7 +56,7 @@ ColumnVectors coverWithDots(int64_t columns, const DotForm &form,
                             const TargetDescription &target, bool padded);
 
 /// The operands of accumulateDots. If the last group of K steps is incomplete,
-/// `count` is the number of its K steps.
+/// the parameter `count` of `b` is the number of its K steps.
 struct DotOperands {
   /// Returns element (row, step) of the left operand; if the builder has lanes,
   /// a vector of the row's elements from `step` on.
@@ -79,8 +79,8 @@ void accumulateDots(KernelBuilder &b, Tile &tile, const DotForm &form,
                     int64_t firstRow = 0,
                     std::optional<int64_t> lastRow = std::nullopt);
 
-/// Returns a tile of zeros for a form in which lanes take different K steps: a
-/// vector for each row and column.
+/// Returns a tile of zeros for a DotForm with acrossLanes (lanes take different
+/// K steps): a vector for each row and column.
 Tile tileAcrossLanes(KernelBuilder &b, int64_t rows,
                      const ColumnVectors &columns, const DotForm &form,
                      mlir::Type sum);

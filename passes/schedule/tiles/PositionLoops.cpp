@@ -465,8 +465,8 @@ private:
   SmallVector<WindowAxis> axes;
   std::optional<ColumnsInMemory> columnsIn;
   Value copy;
-  /// The current block's start in the scratch memory, its image, and the first
-  /// input row that is copied for it.
+  /// Of the current block of result rows: its start in the scratch memory, its
+  /// image, and the first input row that is copied for it.
   Expr base, image, firstRow;
 };
 

@@ -18,8 +18,9 @@
 namespace ingot::schedule {
 
 /// Base class of the strategies for matrix products. A plan has the columns,
-/// the rows and the number of partial sums (`splits`) of a tile, and possibly
-/// the rows of a block.
+/// the rows and the number of partial sums (`splits`) of a tile. It may have
+/// `block`, the number of rows that are multiplied by all panels before the
+/// next rows.
 class ProductStrategy : public Strategy {
 public:
   bool matches(GroupOnTarget group) const override;

@@ -103,9 +103,9 @@ private:
     });
   }
 
-  /// Returns how many later result rows have incomplete sums when a result row
-  /// is finished. If it is not 0, each interleaved input row is multiplied at
-  /// once for all result rows that read it. It is 0 unless weights stay in
+  /// Returns how many result rows after the current one already have partial
+  /// sums. If it is not 0, each interleaved input row is multiplied only once,
+  /// for all result rows that read it. It is 0 unless weights stay in
   /// registers, since only then the sums of these rows fit as well.
   int64_t carriedRows() const {
     const WindowAxis &rows = axes.front();

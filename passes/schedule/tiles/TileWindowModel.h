@@ -52,7 +52,7 @@ struct TileWindows {
   }
 };
 
-/// Returns the form in which tile registers multiply the channels of a
+/// Returns the TileForm in which tile registers multiply the channels of a
 /// convolution; nothing if the target has no such registers or the convolution
 /// is unsuitable.
 std::optional<TileForm> tileForm(ConvolutionAnchor anchor,

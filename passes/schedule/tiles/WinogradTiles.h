@@ -79,9 +79,9 @@ private:
   /// Returns the cycles for loading the weights, and for loading data that
   /// exceeds the L2 cache, from the next cache level or from memory.
   double transfers(const WinogradChoice &choice) const;
-  /// cyclesOfPoint() returns the cycles of the matrix product of one point in
-  /// register tiles of shape `tile`, and shapes() the possible register tiles,
-  /// best first.
+  /// cyclesOfPoint() returns the cycles of the matrix product of one point (an
+  /// element of the transformed tiles) in register tiles of shape `tile`, and
+  /// shapes() the possible register tiles, best first.
   double cyclesOfPoint(int64_t rows, const TileChoice &tile) const;
   std::vector<TileChoice> shapes() const;
   TileModel model(int64_t rows) const;
