@@ -169,10 +169,10 @@ int64_t RowChain::parts(const TargetDescription &target) const {
   int64_t ofPart = std::accumulate(scratch.begin(), scratch.end(), int64_t(0));
   int64_t rows = rowsOf(group.getResult(0));
   auto fits = [&](int64_t parts) {
-    // The scratch memory of each part should stay in its thread's cache.
-    // Otherwise, a thread that computes several parts one after the other
-    // fetches the scratch memory of each part and writes back that of the part
-    // before.
+    // The scratch memory of each part of the rows (the work of one thread)
+    // should stay in the cache of its thread. Otherwise, a thread that computes
+    // several parts fetches the scratch memory of each part and writes back
+    // that of its previous part.
     bool stay = parts * ofPart <= target.l2Bytes;
     if (!stay && (parts > enoughParts || ofPart > target.l2Bytes / 2))
       return false;

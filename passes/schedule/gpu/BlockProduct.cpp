@@ -270,7 +270,7 @@ private:
   }
 
   /// Loads the K tiles of both operands into shared memory, element by element.
-  /// Adjacent threads load adjacent steps of the left operand and adjacent
+  /// Adjacent threads load adjacent steps (K) of the left operand and adjacent
   /// columns of the right one.
   void fill(Expr step) {
     int64_t threads = tile.threads();

@@ -355,9 +355,9 @@ private:
     });
     packWeights();
   }
-  /// Returns the number, among all blocks of keys that the thread block
-  /// fetches, of number `ofSlice` of those that this slice (a set of
-  /// warpgroups) processes.
+  /// Numbers the blocks of keys that the thread block fetches: returns the
+  /// number of the block that is number `ofSlice` for this slice (a set of
+  /// warpgroups).
   Expr countOf(Expr ofSlice) {
     return tile.slices == 1 ? ofSlice : ofSlice * double(tile.slices) + slice;
   }

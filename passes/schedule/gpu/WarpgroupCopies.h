@@ -90,8 +90,8 @@ private:
   bool isBatched;
   /// Steps (K) of a K tile.
   int64_t kTile;
-  /// A convolution whose rows are windows; null if the rows are those of a
-  /// matrix.
+  /// The convolution, if the rows of the left operand are its windows; null if
+  /// they are rows of a matrix.
   mutable graph::ConvOp window;
   int64_t units = 1;
   Stored left, right;

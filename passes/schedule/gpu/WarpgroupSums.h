@@ -30,8 +30,8 @@ public:
   void expect(const StageRing &ring) const;
 
   /// A consumer thread: its number in the block and in its warp, the number of
-  /// the warp in its warpgroup, the warpgroup's slice and first row, and the
-  /// block's number in its cluster.
+  /// the warp in its warpgroup, the slice (set of warpgroups) and the first row
+  /// of the warpgroup, and the block's number in its cluster.
   struct Thread {
     graph::Expr number, lane, warp, slice, groupRow, inCluster;
   };

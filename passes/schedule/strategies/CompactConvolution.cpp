@@ -271,9 +271,9 @@ private:
     });
   }
 
-  /// Copies the part of a window that lies at index `at` of the outer spatial
-  /// axes of the input (linearized), with loops over axis `i` and the axes
-  /// after it. `at` is valid only if `inside` holds.
+  /// Copies a window with loops over kernel axis `i` and the axes after it.
+  /// `at` is the linear index of the current element on the axes of the input
+  /// before `i`; `inside` says whether it is inside of the input.
   void fillWindow(ArrayRef<Expr> position, Value input, Expr start, Expr row,
                   size_t i, Expr kernel, Expr at, Expr inside) {
     if (i + 1 == axes.size())

@@ -20,7 +20,7 @@ namespace ingot::schedule {
 /// input (`fromEnd`). Each is empty if no window of the tile crosses that end.
 struct TilePlace {
   std::optional<int64_t> fromStart, fromEnd;
-  /// Whether this is a single window at an arbitrary position.
+  /// Whether the tile is a single window at an arbitrary position.
   bool isAnywhere = false;
   /// Set if the tile is one of several tiles at the same end that share a loop:
   /// kernel position k of this tile corresponds to k - shift of the reference

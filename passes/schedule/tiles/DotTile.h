@@ -67,7 +67,7 @@ struct DotOperands {
                                  int64_t column, int64_t lanes)>
       b;
   mlir::Type aType, bType;
-  /// Divides the loop over groups into chunks.
+  /// Divides the loop over groups of K steps into chunks.
   StepChunks chunks;
 };
 

@@ -200,14 +200,14 @@ struct PackedPanels {
   /// of a panel begins.
   graph::Expr start(KernelBuilder &b, std::optional<graph::Expr> panel,
                     graph::Expr step) const;
-  /// Returns chunks for the loop over the `count` K steps of a tile. Each chunk
-  /// first prefetches the weights of one later K step, out of the `count` K
-  /// steps from `first` of the panel on, which may reach into the next panel.
-  /// Several tiles share this work: `tile` is the number of the current tile
-  /// among `tiles` tiles, and all of these weights have been requested when the
-  /// last tile begins. Returns no chunks if the target does not prefetch single
-  /// lines, or if the weights are so small that those of several kernels stay
-  /// in the L2 cache.
+  /// Returns chunks for the loop over the `count` K steps of a tile, each of
+  /// which first prefetches the weights of one later K step. The weights to
+  /// prefetch are those of `count` K steps, from K step `first` of the panel
+  /// on, possibly of the next panel. Several tiles share this work: `tile` is
+  /// the number of the current tile among `tiles` tiles, and all of these
+  /// weights have been requested when the last tile ends. Returns no chunks if
+  /// the target does not prefetch single lines, or if the weights are so small
+  /// that those of several kernels stay in the L2 cache.
   StepChunks fetchAhead(KernelBuilder &b, std::optional<graph::Expr> panel,
                         graph::Expr first, int64_t count, graph::Expr tile,
                         int64_t tiles) const;

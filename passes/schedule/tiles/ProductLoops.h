@@ -122,7 +122,7 @@ public:
   /// Applies the epilogue to the sums of a tile and stores the results.
   void store(Tile &tile, mlir::Value result, const Place &place,
              graph::Expr firstColumn);
-  /// Returns the matrix row of row number `row` of the tile.
+  /// Returns the index in the matrix of row number `row` of the tile.
   graph::Expr rowAt(const Place &place, int64_t row);
   /// Returns the first column of a tile.
   graph::Expr firstColumn(const Place &place, int64_t panelWidth);
