@@ -89,7 +89,7 @@ bool isDepthwise(graph::ConvOp conv);
 /// Returns the number of output channels per group of a convolution.
 int64_t channelsOfGroup(graph::ConvOp conv);
 /// Whether the output channels per group of a float convolution fill whole
-/// vectors, so that each tile can use the weights of a single group.
+/// vectors, so that each register tile can use the weights of a single group.
 bool multipliesInGroups(graph::ConvOp conv, const TargetDescription &target);
 /// Whether one vector can hold the outputs of several groups of a float
 /// convolution. The numbers of outputs and inputs per group must be powers of
@@ -131,8 +131,8 @@ bool isDisjointPool(mlir::Operation *op);
 bool joinsConvolution(mlir::Operation *pool, const TargetDescription &target);
 llvm::ArrayRef<int64_t> windowOf(mlir::Operation *pool);
 
-/// The sizes of a matrix product. If the right operand is the same for all
-/// batches, the rows of all batches are counted as rows of one matrix.
+/// The sizes of a matrix product. If all batches have the same right operand,
+/// the rows of all batches are counted as rows of one matrix.
 struct ProductSizes {
   ProductSizes(mlir::Value left, mlir::Value right, mlir::Value result);
   explicit ProductSizes(graph::MatMulOp product);

@@ -116,8 +116,8 @@ AttentionAnchor AttentionAnchor::of(GroupView group) {
   return found;
 }
 
-/// Whether only elementwise operators and transposes that keep the last axis
-/// follow `product` in its group.
+/// Whether only elementwise operators, and transposes that keep the last axis,
+/// come after `product` in its group.
 static bool endsInPlace(Operation *product,
                         llvm::function_ref<bool(Operation *)> isMember) {
   Operation *op = product;

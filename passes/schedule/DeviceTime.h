@@ -19,11 +19,10 @@ struct KTileLoop {
   /// Seconds for which one K tile keeps its SM busy, and the latency that a
   /// block has per K tile even if the K tile is already in shared memory.
   double busy = 0, waiting = 0;
+  /// Seconds of the epilogue after the last K tile of a block.
+  double closing = 0;
   /// Whether a block prefetches the first K tiles of its next output tile while
   /// it stores the sums of its present one.
-  double closing = 0;
-  /// Whether a block prefetches K tiles of its next tile while it stores the
-  /// sums of the present one.
   bool goesOn = false;
   /// Whether TMA copies load whole tiles. L2 delivers a long sequence of such
   /// tiles faster than it serves other loads.

@@ -239,8 +239,8 @@ void KernelBuilder::parallelFor(const Dim &extent,
 void KernelBuilder::parallelFor(
     const Dim &extent, int64_t steps,
     llvm::function_ref<void(Expr, const Part &)> body) {
-  // Enough iterations for a few cores to share evenly. More parts would cost a
-  // few instructions each.
+  // `enoughIterations` can be shared evenly by a few cores. Dividing iterations
+  // into more parts would cost a few instructions for each part.
   constexpr int64_t enoughIterations = 12;
   int64_t parts = 1;
   if (!target.isDevice() && paysToFork(group))

@@ -131,8 +131,8 @@ public:
   void forLanes(const graph::Dim &size, mlir::Type type,
                 llvm::function_ref<void(graph::Expr i, int64_t lanes)> body,
                 int64_t widest = 0);
-  /// Runs `body(i, lanes)` over one part of [0, size); if there are several
-  /// parts, each consists of whole vectors.
+  /// Runs `body(i, lanes)` over `part`, one of the parts of [0, size). If there
+  /// are several parts, each consists of whole vectors.
   void forLanes(const Part &part, int64_t size, mlir::Type type,
                 llvm::function_ref<void(graph::Expr i, int64_t lanes)> body);
   /// Returns which of the types `a` and `b` determines the number of lanes in

@@ -23,7 +23,8 @@ bool keepsRows(GroupOp group, ConvOp anchor, bool readsWhole) {
     if (!isa<ElementwiseOpInterface, ConstantOp, UnpackPanelsOp>(op) &&
         &op != anchor && !isRead)
       return false;
-    // No elementwise operator may compute the convolution's input.
+    // No elementwise operator may compute the input of the convolution
+    // `anchor`.
     if (isa<ElementwiseOpInterface>(op) &&
         llvm::is_contained(op.getUsers(), anchor))
       return false;
@@ -38,8 +39,8 @@ bool keepsRows(GroupOp group, ConvOp anchor, bool readsWhole) {
   });
 }
 
-/// Whether a group has a single f32 result of rank 4 (two-dimensional images)
-/// with static sizes and default strides.
+/// Whether `group` has a single result, an f32 tensor of rank 4
+/// (two-dimensional images) with static sizes and default strides.
 bool isPlain(GroupOp group) {
   auto isPlainTensor = [](Value v) {
     return shapeOf(v).size() == 4 && elementOf(v).isF32() &&

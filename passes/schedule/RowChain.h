@@ -29,8 +29,8 @@ struct RowChain {
 
   llvm::SmallVector<graph::GroupOp> stages() const;
   /// Returns the bytes of each scratch buffer that a thread needs between the
-  /// stages: the rows that a depthwise window covers, and one row of the
-  /// depthwise result.
+  /// convolutions of the chain: for the rows that a depthwise window covers,
+  /// and for one row of the depthwise result.
   llvm::SmallVector<int64_t> scratchBytes() const;
   /// A number of parts of the image rows that most numbers of threads can share
   /// evenly.

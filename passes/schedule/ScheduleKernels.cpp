@@ -55,7 +55,8 @@ struct ScheduleKernelsPass : impl::ScheduleKernelsBase<ScheduleKernelsPass> {
               << kernel.getName() << "' cannot be scheduled: " << why;
           return signalPassFailure();
         }
-        // A function of the same name replaces the kernel.
+        // The function that schedule() creates replaces the kernel; it has the
+        // same name.
         std::string name = kernel.getName().str();
         promises[name] = schedule(kernel, symbols, target);
       }

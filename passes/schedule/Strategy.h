@@ -22,7 +22,8 @@ class Strategy {
 public:
   virtual ~Strategy() = default;
 
-  /// The name in groups and kernels, as listed in Strategies.def.
+  /// The name of the strategy in groups and kernels, as listed in
+  /// Strategies.def.
   llvm::StringRef name;
 
   /// Whether the strategy can build this group on this target.

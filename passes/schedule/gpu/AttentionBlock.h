@@ -76,8 +76,8 @@ public:
   graph::Expr operand(mlir::Value operand, graph::Expr row,
                       graph::Expr column) const;
 
-  /// Whether score() returns the dot product unchanged, since at most a
-  /// constant factor follows, which weight() applies.
+  /// Whether score() returns the dot product unchanged, since the scores are at
+  /// most scaled by a constant factor, which weight() applies.
   bool scoresAreProducts() const { return areScoresProducts; }
   /// Returns the score of a query and a key whose dot product is `sum`.
   graph::Expr score(graph::Expr sum, graph::Expr query, graph::Expr key);
@@ -121,10 +121,10 @@ public:
     return {slices / 2, 2 * queries + values, threads};
   }
 
-  /// `result` multiplies a weighted sum of values by `factor` (1 / total of the
-  /// weights) and applies the group's epilogue. The store functions also store
-  /// the result, for one column or for a pair of adjacent columns (the first
-  /// one even and in range).
+  /// `result` multiplies `sum`, a weighted sum of values, by `factor` (1 /
+  /// total of the weights) and applies the group's epilogue. The store
+  /// functions also store the result, for one column or for a pair of adjacent
+  /// columns (the first one even and in range).
   graph::Expr result(graph::Expr sum, graph::Expr factor, graph::Expr query,
                      graph::Expr column);
   void storePair(graph::Expr first, graph::Expr second, graph::Expr factor,
@@ -146,8 +146,9 @@ private:
   /// are exponents of 2.
   bool hasPowers() const { return powersOfScore > 0; }
 
-  /// Factor that turns a score into an exponent of 2: log2(e), times the scale
-  /// if the scores are only scaled. 0 if the target has no exp2.
+  /// Factor that turns a score into an exponent of 2: log2(e), times the
+  /// constant factor of the scores if score() leaves it to weight(). 0 if the
+  /// target has no exp2.
   double powersOfScore = 0;
   bool areScoresProducts = false;
 

@@ -34,8 +34,8 @@ using namespace ingot::graph;
 namespace ingot::schedule {
 namespace {
 
-/// The tile of a thread block: `across` threads share each group of
-/// `threadQueries` queries.
+/// The tile of a thread block: `queries` queries and `keys` keys at a time.
+/// `across` threads share each group of `threadQueries` queries.
 struct BlockAttentionTile {
   int64_t queries, keys, across, threadQueries, slices = 1;
 
@@ -316,7 +316,7 @@ private:
   AttentionAnchor anchor;
   BlockAttentionTile tile;
   Type type;
-  /// Columns of the values per thread.
+  /// The number of columns of the values for which a thread computes sums.
   int64_t columns;
   Value queryTile, keyTile, valueTile, weightTile, parts;
   Expr thread, slice, sliceKey, firstQuery, ownQuery, ownKey, ownColumn;

@@ -51,7 +51,7 @@ public:
   }
 
 private:
-  /// Returns the indices of the result except the last one.
+  /// Returns the indices of the result on all axes except the last one.
   Exprs rowOf(KernelBuilder &b, Expr batch, Expr row) const {
     if (oneMatrix)
       return b.delinearize(row, ArrayRef(sizes).drop_back());
@@ -154,8 +154,8 @@ private:
   int64_t firstChannel = 0;
 };
 
-/// Weights of 2, 4 or 8 bits with a scale, and possibly a zero point, per block
-/// of steps (MatMulNBits).
+/// A product with weights of 2, 4 or 8 bits, which have a scale, and possibly a
+/// zero point, per block of steps along K (MatMulNBits).
 class NarrowOperands : public BlockOperands {
 public:
   explicit NarrowOperands(NarrowMatMulOp product)

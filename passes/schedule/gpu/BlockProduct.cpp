@@ -62,7 +62,7 @@ struct BlockTile {
   int64_t sumsOfSlices() const { return (slices - 1) * rows * columns; }
 };
 
-/// Elements of a 16-byte access.
+/// The number of f32 elements in a 16-byte access.
 constexpr int64_t vectorElements = vectorAccessBytes / sizeof(float);
 
 /// Whether K tiles of a product are loaded by 16-byte copies, provided that the

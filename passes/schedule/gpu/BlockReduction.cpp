@@ -277,7 +277,7 @@ private:
   ReductionAxes axes;
   ReductionBlock block;
   int64_t columns;
-  /// Type in which totals are stored.
+  /// The type in which totals are stored in shared memory.
   Type stored;
   Value totals;
   /// The stored tensors that the reduction reads, each with a view of its

@@ -35,7 +35,7 @@ struct RowAttentionTile {
   /// Elements of a 16-byte vector, and how many such vectors of each key row
   /// and value row a thread reads.
   int64_t vectorElements, keyVectors, valueVectors;
-  /// Threads in a group, which share a key.
+  /// The number of threads in a group, which share each key.
   int64_t together;
 
   RowAttentionTile(const AttentionAnchor &anchor, int64_t warps, int64_t keys,
@@ -147,7 +147,7 @@ private:
   }
 
   void addKeys(AttentionState &state, ArrayRef<Expr> keys) {
-    // This thread's part of each dot product of a key and a query.
+    // Compute this thread's part of each dot product of a key and a query.
     Exprs scores;
     for (Expr key : keys) {
       Exprs products(tile.queries, block.zero());
@@ -265,7 +265,7 @@ private:
   Type type;
   int64_t groups;
   Value largests, totals, parts;
-  /// This thread's elements of all queries.
+  /// This thread's elements of the rows of all queries.
   Exprs queries;
   Expr thread, group, place;
 };

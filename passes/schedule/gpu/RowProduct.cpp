@@ -38,7 +38,7 @@ struct RowTile {
   int64_t warps() const { return columns / warpColumns * parts; }
 };
 
-/// Returns the elements of a 16-byte vector of the right operand.
+/// Returns the number of elements in a 16-byte vector of the right operand.
 int64_t elementsPerVector(const BlockOperands &operands) {
   return vectorAccessBytes / bytesOf(operands.rightType());
 }

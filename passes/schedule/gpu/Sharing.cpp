@@ -126,8 +126,9 @@ private:
         .wasInterrupted();
   }
 
-  /// Forgets all known elements after an operation, such as a loop, whose
-  /// regions access tensors: it is unknown what it stored.
+  /// Forgets all known elements after an operation whose regions access
+  /// tensors, such as a loop, since the stores in these regions are not
+  /// tracked.
   void forget() {
     held.clear();
     stores.clear();

@@ -31,8 +31,8 @@ public:
   void arrive(graph::Expr mbarrier, mlir::Value block = {}) const;
   void expect(graph::Expr mbarrier, int64_t bytes) const;
 
-  /// Returns the stage of fetch number `count`, and the parity of its mbarrier
-  /// phase.
+  /// Returns the pipeline stage that fetch number `count` fills, and the parity
+  /// of the mbarrier phase in which it does.
   graph::Expr stageOf(graph::Expr count) const;
   graph::Expr parityOf(graph::Expr count) const;
 

@@ -139,7 +139,8 @@ private:
         arith::ShLIOp::create(b.builder, b.loc, high, by));
   }
 
-  /// Rounds two f32 numbers into one 32-bit register.
+  /// Rounds two f32 numbers to 16 bits each and returns both in one 32-bit
+  /// register.
   Value pairOf(Expr low, Expr high) {
     return kernel::RoundPairOp::create(b.builder, b.loc, word, low.value,
                                        high.value, multiplied());

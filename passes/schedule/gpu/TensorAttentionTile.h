@@ -51,7 +51,7 @@ struct TensorAttentionTile {
   }
 };
 
-/// Returns the estimated seconds of the fastest tile.
+/// Returns the estimated seconds of the attention kernel with the fastest tile.
 double leastTensorAttentionSeconds(const AttentionAnchor &anchor,
                                    const TargetDescription &target);
 

@@ -1,8 +1,8 @@
 // K tiles of both operands in shared memory: how threads fill them, and how
 // warps load MMA operands from them.
 //
-// In both tiles, the steps of a row (or column) are contiguous: 64 bytes, four
-// 16-byte units. (Only a non-constant 16-bit right operand keeps contiguous
+// In both tiles, the steps (K) of a row or column are contiguous: four 16-byte
+// units. (Only a non-constant 16-bit right operand keeps contiguous
 // columns and is transposed when it is loaded.) load_matrices reads 8 units of
 // 8 adjacent rows at a time. Shared memory has 32 banks of 4 bytes, so 128
 // bytes are 2 rows, and the same unit of rows 0, 2, 4 and 6 would be in the

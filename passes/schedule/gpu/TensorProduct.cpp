@@ -91,7 +91,7 @@ private:
       {{"warp_rows", 16, 128}, &TensorTile::warpRows}};
 
   /// Relative differences of time below this are within the error of the
-  /// estimates; then the larger tile with fewer stages is preferred.
+  /// estimates; then the larger tile with fewer pipeline stages is preferred.
   static constexpr double closeEnough = 0.02;
   static constexpr TensorTile fallback = {64, 64, 32, 32, 4};
 

@@ -152,7 +152,7 @@ public:
           this->thread = thread;
           firstQuery = named(part * double(tile.queries()), "first_query");
           // One thread of each warp that uses a block of keys signals that the
-          // warp has read the stage.
+          // warp has read the pipeline stage.
           int64_t ofSlice = tile.groups * groupThreads;
           SmallVector<int64_t> arrivals{1};
           if (tile.slices > 1)

@@ -118,7 +118,7 @@ TileOrder leftOrderOf(const BlockOperands &operands, GroupView group) {
     return fits ? TileOrder::Windows : TileOrder::None;
   }
   TileOrder order = orderOf(operands, operands.leftTensor, /*haveSteps=*/true);
-  // The rows of all batches form one axis only if steps are contiguous.
+  // The rows of all batches form one axis only if the steps (K) are contiguous.
   bool areJoined = llvm::any_of(shapeOf(operands.leftTensor).drop_back(2),
                                 [](int64_t size) { return size != 1; });
   if (order == TileOrder::Turned &&

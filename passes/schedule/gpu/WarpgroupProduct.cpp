@@ -118,7 +118,8 @@ private:
     return ranking;
   }
 
-  /// Returns as many stages as fit shared memory, at most one per K tile.
+  /// Returns as many pipeline stages as fit shared memory, at most one per K
+  /// tile.
   static int64_t stagesOf(WarpgroupTile tile, int64_t kTiles,
                           const Device &device) {
     tile.stages = 8;

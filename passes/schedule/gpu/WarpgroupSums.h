@@ -94,9 +94,9 @@ private:
                   int64_t first, graph::Expr to);
   void loadEarly();
   /// Computes and stores the results of a tile. Loads all operands of the
-  /// epilogue before the first store, for both rows of a product, or for one
-  /// row at a time if registers do not suffice: stores and conditions between
-  /// loads would serialize the loads.
+  /// epilogue before the first store, for both rows that the thread has in an
+  /// MMA, or for one row at a time if registers do not suffice: stores and
+  /// conditions between loads would serialize the loads.
   void storeWhole();
   void forVectors(llvm::function_ref<void(graph::Expr, int64_t)> body);
   graph::Expr resultAt(graph::Expr group, int64_t offset);

@@ -8,9 +8,10 @@
 // operands:
 //
 //   - integers: the windows of a tile are copied to scratch memory, each window
-//     contiguous and padded to whole groups of dot products;
+//     contiguous and padded to a multiple of the elements of a dot product;
 //   - many channels: for each kernel position, each row of the tile has a
-//     cursor to the input's channels or, in the padding, to a row of padding;
+//     cursor (a pointer) to the input's channels or, in the padding, to a row
+//     of padding;
 //   - few channels: the input rows for one row of results are copied to
 //     scratch memory with their padding, so that kernel columns and channels
 //     are contiguous;

@@ -58,7 +58,8 @@ struct ChannelStream {
   int64_t registers() const;
   bool hasLast() const { return (registers() - 1) * step() < lastStart(); }
   int64_t lastStart() const { return length() - lanes; }
-  /// Whether registers at multiples of step() contain whole positions.
+  /// Whether registers that begin at multiples of step() begin at the first
+  /// channel of a position.
   bool beginsAtPositions() const { return step() % channels == 0; }
   /// Whether the channels of a register belong to two or more positions.
   bool crossesPositions() const { return channels % lanes != 0; }

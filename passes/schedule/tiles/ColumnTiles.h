@@ -81,8 +81,8 @@ struct WindowAxis {
 int64_t evenColumnTile(const WindowAxis &axis, int64_t width);
 
 /// Calls `body(first, place, count)` for tiles of `width` positions over the
-/// axis; the last may have fewer. With `InLoops`, `body` may get a place with a
-/// shift.
+/// axis; the last may have fewer. With BorderTiles::InLoops, `body` may get a
+/// place with TilePlace::shift.
 void forColumnTiles(
     KernelBuilder &b, const WindowAxis &axis, int64_t width,
     llvm::function_ref<void(graph::Expr first, TilePlace place, int64_t count)>

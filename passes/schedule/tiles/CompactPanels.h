@@ -37,8 +37,8 @@ public:
   /// firstSums includes it.
   mlir::Value laterBias(const Panel &panel) const;
   graph::Expr withBias(graph::Expr sum, graph::Expr column, const Panel &panel);
-  /// Returns the number of K steps of a sum, padded to whole groups of the dot
-  /// product.
+  /// Returns the number of K steps of a sum, padded to a multiple of those that
+  /// a dot product takes.
   int64_t steps() const { return panels.steps * panels.group; }
   /// Returns a cursor (a pointer that advances with each load) to the weights
   /// of a panel, from K step `step` on.

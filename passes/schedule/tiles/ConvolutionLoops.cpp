@@ -275,8 +275,8 @@ private:
 
   /// Emits a tile of a pointwise convolution as a matrix product. The input is
   /// viewed as a matrix [positions, channels]; the tile has `count` rows of it
-  /// from row `first` on. The tile's rows of the result begin at position
-  /// `stored`.
+  /// from row `first` on. The result rows begin at the same position, or in the
+  /// second overload at position `stored`.
   void pointwise(Expr first, int64_t count, const Panel &panel) {
     pointwise(first, count, panel, first);
   }
@@ -342,8 +342,9 @@ private:
   }
   StringRef firstName() const { return form ? "first_group" : "first_step"; }
 
-  /// Adds `steps` K steps to rows [firstRow, lastRow) of a tile: x(row, step)
-  /// times the weights of `panel` from K step (or group of K steps) `first` on.
+  /// Adds the products of `steps` K steps to rows [firstRow, lastRow) of a
+  /// tile: x(row, step) times the weights of `panel` from K step (or group of K
+  /// steps) `first` on.
   void addProducts(Tile &tile, int64_t firstRow, int64_t lastRow, int64_t steps,
                    int64_t splits, llvm::function_ref<Expr(int64_t, Expr)> x,
                    const Panel &panel, Expr first, StringRef stepName,

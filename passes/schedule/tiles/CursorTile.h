@@ -87,8 +87,9 @@ void forCoveringTiles(KernelBuilder &b, int64_t positions, int64_t rows,
                       llvm::StringRef name,
                       llvm::function_ref<void(graph::Expr first)> body);
 
-/// Creates a cursor at element `index` of `buffer`. If `inside` is given and
-/// false, the cursor points to the start of `otherwise`.
+/// Creates a cursor (a pointer that advances with each load) at element `index`
+/// of `buffer`. If `inside` is given and false, the cursor points to the start
+/// of `otherwise`.
 mlir::Value cursorAt(KernelBuilder &b, mlir::Value buffer,
                      llvm::ArrayRef<graph::Expr> index, llvm::StringRef name,
                      mlir::Value inside = {}, mlir::Value otherwise = {});

@@ -16,10 +16,10 @@ static std::string rowName(IntegerType type) {
   return (type.isUnsigned() ? "ui" : "si") + std::to_string(type.getWidth());
 }
 
-/// Returns the dot-product form for elements of types `a` and `b`, in either
-/// order, from the target's table of dot products; nothing if the table has no
-/// entry. `a` is the type of the left operand's rows, whose elements are
-/// broadcast to all columns.
+/// Returns the DotForm for elements of types `a` and `b`, in either order, from
+/// the target's table of dot products; nothing if the table has no entry. `a`
+/// is the type of the left operand's rows, whose elements are broadcast to all
+/// columns.
 static std::optional<DotForm> formByRows(StringRef a, StringRef b,
                                          unsigned group,
                                          const TargetDescription &target) {
@@ -133,8 +133,8 @@ static std::optional<DotForm> formOfBFloats(const TargetDescription &target) {
 static std::optional<DotForm> formOfHalves(const TargetDescription &target) {
   DotForm form;
   if (halvesByLane(target)) {
-    // A group has a single K step. A vector of f16 sums has twice as many lanes
-    // as a vector of f32, so it is widened into two vectors.
+    // A dot product takes a single K step. A vector of f16 sums has twice as
+    // many lanes as a vector of f32, so it is widened into two vectors.
     const Product *row =
         target.product("f16", "f16", 1, target.vectorBytes.front() / 2);
     form.group = 1;

@@ -77,10 +77,10 @@ double DotModel::cycles(const TileChoice &tile) const {
   double total = double(rows / tile.rows) * overColumns(tile.rows);
   if (rows % tile.rows)
     total += overColumns(rows % tile.rows);
-  // At the end of an f16 stage (DotForm::stage), each lane of a group is
-  // extracted, widened by two instructions and added. If a group has a single K
-  // step, half registers are widened by one instruction; with several stages,
-  // the f32 totals are in memory.
+  // At the end of an f16 stage (DotForm::stage), each lane of the partial sums
+  // is extracted, widened by two instructions and added. If a dot product takes
+  // a single K step, half registers are widened by one instruction instead;
+  // with several stages, the f32 totals are in memory.
   double widening = double(stages * rows * vectorsNeeded * form.group) *
                     (form.group == 1 ? 2 : 4) / rates.multiplyAdds;
   if (form.group == 1 && stages > 1)
@@ -228,9 +228,9 @@ private:
     return bitcast(everywhere, lanes * type.getNumElements(), element);
   }
 
-  /// Returns `vector`; if the form widens, splits it into even and odd K steps.
-  /// Each 32-bit lane has two bf16, or each 16-bit lane two int8, with the even
-  /// K step in the low half.
+  /// Returns `vector`; with DotForm::widened, splits it into even and odd K
+  /// steps. Each 32-bit lane has two bf16, or each 16-bit lane two int8, with
+  /// the even K step in the low half.
   Parts parts(Value vector, int64_t lanes, bool isUnsigned, const Twine &name) {
     if (!form.widened || !llvm::is_contained(form.lanes, lanes))
       return {kernel::nameValue(vector, name)};
@@ -601,7 +601,7 @@ void accumulateDots(KernelBuilder &b, Tile &tile, const DotForm &form,
       Value elements = loadGroup(b, form, operands, row, step, count);
       DotBuilder::Parts spread;
       for (auto [v, column] : llvm::enumerate(columns)) {
-        // Vectors of the same width share the broadcast of the row's group.
+        // Vectors of the same width share the broadcast of the row's elements.
         if (v == 0 || lanes[v] != lanes[v - 1])
           spread = dots.rowParts(elements, lanes[v], row);
         Expr &sum = sums[row * lanes.size() + v];

@@ -65,9 +65,9 @@ public:
 
 private:
   bool classify(mlir::Value anchor);
-  /// Rows with gaps are loaded and stored in two overlapping accesses: part()
-  /// returns the lanes of each access, and secondPart() the element at which
-  /// the second one begins.
+  /// Rows with gaps (unused lanes between joined rows) are loaded and stored in
+  /// two overlapping accesses: part() returns the lanes of each access, and
+  /// secondPart() the element at which the second one begins.
   int64_t part(int64_t rows) const {
     return llvm::bit_floor(uint64_t(rows * width));
   }

@@ -76,8 +76,8 @@ private:
   //===------------------------------------------------------------------===//
 
   /// Clears those elements in the copy of input rows to which nothing is
-  /// copied. Once is enough, since the copies of all blocks have the same
-  /// layout.
+  /// copied. Once is enough, since the copies for all blocks of result rows
+  /// have the same layout.
   void clearZeros() {
     if (copied.zeros() == 0 && copied.whole() == copied.most())
       return;

@@ -33,8 +33,8 @@ public:
 
 protected:
   /// Whether the strategy can compute the product. Before it calls this
-  /// function, matches() checks that the product fits tiles and is the group's
-  /// only anchor.
+  /// function, matches() checks that the product has a static number of columns
+  /// (ProductSizes::fitTiles) and is the group's only anchor.
   virtual bool fits(graph::MatMulOp product,
                     const TargetDescription &target) const = 0;
   /// Returns the vectors that cover `columns` columns of a panel.

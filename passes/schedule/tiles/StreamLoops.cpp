@@ -12,7 +12,8 @@ using namespace ingot::graph;
 
 namespace ingot::schedule {
 
-/// Returns the number of groups of kernel columns in one kernel row.
+/// Returns the number of groups of kernel columns, each of which one dot
+/// product takes, in one kernel row.
 static int64_t groupsOf(const ChannelStream &stream) {
   return llvm::divideCeil(stream.kernel, stream.form.group);
 }

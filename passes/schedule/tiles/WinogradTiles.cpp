@@ -180,7 +180,8 @@ double WinogradTiles::transfers(const WinogradChoice &choice) const {
 }
 
 double WinogradTiles::cycles(const WinogradChoice &choice) const {
-  // The overhead of the loops over points and panels, for each block.
+  // The overhead of the loops over panels and over points (elements of the
+  // transformed tiles), for each block of tiles.
   auto blocks = double(llvm::divideCeil(tiles(), choice.block));
   double starts = blocks * double(form.points * form.points) *
                   double(panels(choice.tile.vectors * lanes)) * 4;
@@ -195,7 +196,7 @@ int64_t WinogradTiles::unitsOf(const WinogradChoice &choice) const {
 int64_t WinogradTiles::partsOf(const WinogradChoice &choice) const {
   // Each part (the share of a thread) has its own scratch memory. `enough`
   // parts are sufficient to balance two threads of unequal speed; there are
-  // more only if they take at most half of the L2 cache.
+  // more only if their scratch memory takes at most half of the L2 cache.
   constexpr int64_t enough = 4, most = 8;
   int64_t fit = target.l2Bytes / 2 / std::max<int64_t>(bytesOfBlock(choice), 1);
   int64_t units = unitsOf(choice);
@@ -247,8 +248,8 @@ std::vector<WinogradChoice> WinogradTiles::ranked(bool divides) const {
       // for the last one).
       if (llvm::divideCeil(tiles(), choice.block) != uint64_t(blocks))
         continue;
-      // Blocks whose data exceeds the L2 cache are slow, and need as much
-      // memory in the arena.
+      // Blocks whose data exceeds the L2 cache are slow, and the arena (the
+      // buffer for intermediate tensors) must have room for that data.
       if (bytesOfBlock(choice) > target.l2Bytes)
         break;
       choice.cycles = cycles(choice);

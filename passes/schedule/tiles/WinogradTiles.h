@@ -92,8 +92,8 @@ private:
   int64_t unitsOf(const WinogradChoice &choice) const;
   int64_t partsOf(const WinogradChoice &choice) const;
   /// Returns the relative increase in time if two threads get unequal shares of
-  /// the work and one must wait for the other, times the weight of the wait in
-  /// the ranking.
+  /// the work and one must wait for the other, times a factor: how much this
+  /// wait counts in the ranking.
   double waitOf(const WinogradChoice &choice) const;
 
   graph::Winograd form;
