@@ -255,9 +255,10 @@ void AttentionBlock::mergeSlices(AttentionState &state, int64_t slices,
                                  Expr slice, Expr inSlice, Value parts,
                                  llvm::function_ref<int64_t(int64_t)> of) {
   for (int64_t left = slices / 2; left > 0; left /= 2) {
-    // In each round, half of the slices that are left store their states
-    // (AttentionState) in `parts`, and the other half merge them with their
-    // own. The states of the previous round must have been read before.
+    // In each round, half of the slices (sets of threads) that are left store
+    // their states (AttentionState) in `parts`, and the other half merge them
+    // with their own. The states of the previous round must have been read
+    // before.
     if (2 * left < slices)
       b.barrier();
     b.when((slice >= double(left)) & (slice < double(2 * left)), [&] {
@@ -265,8 +266,8 @@ void AttentionBlock::mergeSlices(AttentionState &state, int64_t slices,
         b.store(parts, value, {slice - double(left), b.index(n), inSlice});
     });
     b.barrier();
-    // Threads of slices whose states have been merged already execute this too,
-    // but their results are not used.
+    // Threads of slices (sets of threads) whose states have been merged already
+    // execute this too, but their results are not used.
     Expr from = named(slice % double(left), "other_slice");
     Exprs loaded;
     for (size_t n = 0; n < state.carried().size(); ++n)

@@ -75,8 +75,8 @@ public:
                           graph::Expr step) const = 0;
   virtual Place rightPlace(KernelBuilder &b, graph::Expr batch,
                            graph::Expr step, graph::Expr column) const = 0;
-  /// Load element [batch, row, step] of the left operand, or element [batch,
-  /// step, column] of the right operand.
+  /// Load element [batch, row, step (K)] of the left operand, or element
+  /// [batch, step (K), column] of the right operand.
   graph::Expr left(KernelBuilder &b, graph::Expr batch, graph::Expr row,
                    graph::Expr step) const;
   virtual graph::Expr right(KernelBuilder &b, graph::Expr batch,

@@ -507,9 +507,9 @@ private:
     loop.busy = kTile * slices * rows * columns * (1 + reads / own) /
                     perMultiprocessor +
                 instructions / 1.4 * cycle;
-    // Latency: loads and sums of 16 steps, which overlap; a barrier; and the
-    // loading instructions of a thread, each of which waits for the previous
-    // one.
+    // Latency: loads and sums of 16 steps (K), which overlap; a barrier; and
+    // the loading instructions of a thread, each of which waits for the
+    // previous one.
     loop.waiting =
         (200 + instructions * device.warp / double(tile.threads()) * 5.7) *
             cycle +

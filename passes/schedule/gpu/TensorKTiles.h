@@ -50,8 +50,8 @@ protected:
       warpColumn;
 
 private:
-  /// Return the condition that a row, column or step is inside of the product;
-  /// nothing if it always is.
+  /// Return the condition that a row, a column or a step (K) is inside of the
+  /// product; nothing if it always is.
   std::optional<graph::Expr> insideRows(graph::Expr row);
   std::optional<graph::Expr> insideColumns(graph::Expr column);
   std::optional<graph::Expr> insideSteps(graph::Expr step, int64_t steps);

@@ -134,7 +134,7 @@ std::string refuseTensorTile(const TensorTile &tile,
 }
 
 TensorTile withFittingStages(TensorTile tile, const Device &device) {
-  // Without asynchronous copies, more buffers do not help.
+  // Without asynchronous copies, more than two pipeline stages do not help.
   if (!device.copiesAhead())
     tile.stages = 2;
   while (tile.stages > 2 && tile.sharedBytes() > mostShared(device))

@@ -10,7 +10,7 @@ namespace ingot::schedule {
 
 /// 16-byte units per row of a K tile.
 inline constexpr int64_t kTileRowVectors = 4;
-/// Rows and columns of an MMA; its steps are half a K tile.
+/// Rows and columns of an MMA; its steps (K) are half a K tile.
 inline constexpr int64_t unitRows = 16, unitColumns = 8;
 
 /// The tile of a block and the tile of each warp. The warps of the block form
@@ -32,8 +32,8 @@ struct TensorTile {
   int64_t registers() const {
     return warpRows * warpColumns / 32 + warpRows / 4 + warpColumns / 4 + 48;
   }
-  /// Shared memory: K tiles, and the sums that all slices but the first one
-  /// pass to the first.
+  /// Shared memory: K tiles, and the sums that the other slices (sets of warps)
+  /// pass to the first one.
   int64_t sharedBytes() const {
     return slices * stages * (rows + columns) * kTileRowVectors *
                vectorAccessBytes +

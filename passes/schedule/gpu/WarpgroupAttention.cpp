@@ -109,8 +109,8 @@ private:
                             const Device &device) {
     if (tile.keys % 64)
       return "the keys of a block must be a multiple of 64";
-    // A slice (a set of warpgroups) frees the stage of a block of keys only
-    // after it has started on its next block.
+    // A slice (a set of warpgroups) frees the pipeline stage of a block of keys
+    // only after it has started on its next block.
     if (tile.stages < 2 * tile.slices)
       return std::to_string(tile.stages) +
              " pipeline stages are too few: each slice needs two, and there "

@@ -323,10 +323,10 @@ private:
                            fitsKeys()));
           return after;
         });
-    // Await the stage of the last block again, although it is full. nvcc would
-    // move the wait for products in settle() before the preceding code. It does
-    // not move that wait across this await; the loop would not stop it if it
-    // has a single iteration.
+    // Await the pipeline stage of the last block of keys again, although it is
+    // full. nvcc would move the wait for products in settle() before the
+    // preceding code. It does not move that wait across this await; the loop
+    // would not stop it if it has a single iteration.
     Expr last = countOf(b.size(blocksOfSlice()) - 1.0);
     ring->await(ring->full(ring->stageOf(last)), ring->parityOf(last));
     settle(ArrayRef(carried).take_back(2));

@@ -25,7 +25,7 @@ struct WarpgroupAttentionTile {
                          int64_t slices, int64_t keys, int64_t stages,
                          int64_t resident);
 
-  /// The number of elements in 128 bytes, and the steps of an MMA.
+  /// The number of elements in 128 bytes, and the steps (K) of an MMA.
   static constexpr int64_t kTile = kTileRowBytes / 2, unit = 16;
 
   int64_t queries() const { return groups * groupRows; }
@@ -35,8 +35,8 @@ struct WarpgroupAttentionTile {
   /// The number of weighted sums of a thread, for its two queries.
   int64_t sums() const { return width() / 2; }
   int64_t scores() const { return keys / 2; }
-  /// Values per thread that each other slice passes to the first slice: sums,
-  /// and the largest score and total of each query.
+  /// Values per thread that each other slice (set of warpgroups) passes to the
+  /// first slice: sums, and the largest score and total of each query.
   int64_t parts() const { return sums() + 4; }
   int64_t bytesOfQueries() const {
     return depthKTiles * queries() * kTileRowBytes;

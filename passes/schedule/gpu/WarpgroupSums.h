@@ -61,7 +61,8 @@ private:
   graph::Expr biasOf(graph::Expr group, int64_t offset);
   void startSums();
   void storeSlices(const StageRing &ring);
-  /// Whether a single slice of a single block sums all K tiles (no split-K).
+  /// Whether a single slice (set of warpgroups) of a single block sums all K
+  /// tiles (no split-K).
   bool isWhole() const { return tile.slices == 1 && tile.behind == 1; }
   /// Returns how many of a thread's column groups (columns in interleaved MMAs)
   /// each block of a split-K cluster completes. The groups in both halves of

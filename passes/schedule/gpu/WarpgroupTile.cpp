@@ -184,9 +184,9 @@ private:
 
   void fetch() {
     sums.expect(*ring);
-    // All stages are empty at first. Weights, as constants, can be copied
-    // before the preceding kernel, which may compute the left operand, has
-    // ended.
+    // All pipeline stages are empty at first. Weights, as constants, can be
+    // copied before the preceding kernel, which may compute the left operand,
+    // has ended.
     int64_t ahead = std::min(tile.stages, kTiles);
     findPlace(cluster);
     b.loop(b.index(0), b.index(ahead), 1, {},

@@ -281,7 +281,8 @@ private:
       std::optional<int64_t> known;
     };
 
-    /// Emits the product for the panels [begin, end), in blocks of `most` rows.
+    /// Emits the product for the panels [begin, end) of packed weights, in
+    /// blocks of `most` rows.
     void overBlocksOfRows(int64_t most, Expr begin, Expr end) {
       const Dim &all = sizes.rows;
       if (all.most() <= most)

@@ -145,9 +145,9 @@ private:
   void forPanelsHere(llvm::function_ref<void(Panel)> body) {
     forPanelsOf({b.index(0), 1}, body);
   }
-  /// Calls `body` for those panels that belong to `part`, one of the equal
-  /// parts into which threads divide the panels. The tail (the channels after
-  /// the last full panel) belongs to the last part.
+  /// Calls `body` for those panels of weights that belong to `part`, one of the
+  /// equal parts into which threads divide the panels. The tail (the channels
+  /// after the last full panel) belongs to the last part.
   void forPanelsOf(const KernelBuilder::Part &part,
                    llvm::function_ref<void(Panel)> body) {
     int64_t count = panels.fullPanels / part.count;
@@ -172,7 +172,8 @@ private:
     b.parallelFor(panels.fullPanels, [&](Expr number) {
       panels.prefetchNext(b, number);
       body(full(number));
-      // The thread with the last panel also computes the tail.
+      // The thread with the last panel of weights also computes the tail, the
+      // channels after that panel.
       if (hasTail())
         b.when(isLast(number, panels.fullPanels), [&] { body(tail()); });
     });
@@ -193,9 +194,9 @@ private:
     return isFirst ? Value() : conv.getBias();
   }
   bool isAcross() const { return form && form->acrossLanes; }
-  /// Whether the sums of a panel stay in f16 until they are stored. This
-  /// requires that they have few K steps and that the epilogue is computed in
-  /// f16.
+  /// Whether the sums for a panel of weights stay in f16 until they are stored.
+  /// This requires that they have few K steps and that the epilogue is computed
+  /// in f16.
   bool isInHalves(const Panel &panel) {
     return form && form->stage && form->group == 1 && !pool &&
            ShapedType::getNumElements(w.drop_back()) <= form->stage &&
@@ -321,7 +322,7 @@ private:
   }
 
   /// Returns the index, among all input channels, of input channel `c` of the
-  /// group of channels to which the panel belongs.
+  /// group of channels to which the panel of weights belongs.
   Expr inGroup(Expr c, const Panel &panel) {
     if (conv.getGroups() == 1)
       return c;
@@ -374,8 +375,8 @@ private:
                    firstRow, lastRow);
   }
 
-  /// Emits the result row with number `row`, for all panels or only for panel
-  /// `only`. The rows of all images are numbered consecutively.
+  /// Emits the result row with number `row`, for all panels of weights or only
+  /// for panel `only`. The rows of all images are numbered consecutively.
   void window(Expr row, std::optional<Panel> only) {
     Exprs outer = rowPosition(b, row, dimsOf(conv.getResult()));
     windowRow(outer, outer, only);
@@ -426,7 +427,7 @@ private:
     Dims out = dimsOf(pool->getResult(0));
     columns.output = out.end()[-2] * windowOf(pool).back();
     // Threads divide the rows of the pool's result. If there is a single row,
-    // they divide its panels instead.
+    // they divide its channels instead, by panels of weights.
     Dim rowsOfPool = product(ArrayRef(out).drop_back(2));
     b.parallelFor(rowsOfPool, rowsOfPool == 1 ? panels.fullPanels : 1,
                   [&](Expr row, const KernelBuilder::Part &part) {

@@ -41,8 +41,9 @@ struct DepthwiseRow {
   llvm::function_ref<graph::Exprs(llvm::ArrayRef<graph::Expr>)> placeOfInput;
 };
 
-/// Emits those channels of a result row that belong to `part`. The entry
-/// `columns` of `b.plan` is the number of positions of a tile.
+/// Emits those channels of a result row that belong to `part` (the share of one
+/// thread). The entry `columns` of `b.plan` is the number of positions of a
+/// tile.
 void emitDepthwiseRow(KernelBuilder &b, graph::ConvOp conv,
                       const DepthwiseRow &row, const KernelBuilder::Part &part);
 

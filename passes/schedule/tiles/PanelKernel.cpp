@@ -110,8 +110,8 @@ double TileModel::cycles(const TileChoice &tile) const {
            panel = ofVectors * double(this->steps);
     if (isMeasured && panel > double(target.l1Bytes))
       step = std::max(step, lines * (1 / rates.loads + rates.missedLoad));
-    // If the panel is larger than the L2 cache, each tile reads it from the
-    // next cache level or from memory.
+    // If a panel of weights is larger than the L2 cache, each tile reads it
+    // from the next cache level or from memory.
     if (rows > tile.rows && target.l2Bytes > 0 &&
         panel > double(target.l2Bytes))
       step = std::max(step, ofVectors / rates.cacheBytes);

@@ -187,14 +187,15 @@ struct PackedPanels {
   /// such groups of K steps.
   int64_t group = 1;
 
-  /// Returns the panels of `w`, an operand of the anchor; nothing unless `w` is
-  /// the result of unpack_panels.
+  /// Returns the packed panels of the weights `w`, an operand of the anchor;
+  /// nothing unless `w` is the result of unpack_panels.
   static std::optional<PackedPanels> of(KernelBuilder &b, mlir::Value w);
   /// Loads weights of a panel at K step (or group of K steps) `step`: those of
   /// `lanes` columns from column `offset` of the panel on.
   graph::Expr load(KernelBuilder &b, std::optional<graph::Expr> panel,
                    graph::Expr step, int64_t offset, int64_t lanes) const;
-  /// Returns the width of a full panel, or of the tail.
+  /// Returns the width, in columns, of a full panel, or of the tail: the
+  /// columns after the last full panel.
   int64_t width(bool isFull) const { return isFull ? panelWidth : tailWidth; }
   /// Returns the index in `buffer` at which K step (or group of K steps) `step`
   /// of a panel begins.
@@ -211,7 +212,8 @@ struct PackedPanels {
   StepChunks fetchAhead(KernelBuilder &b, std::optional<graph::Expr> panel,
                         graph::Expr first, int64_t count, graph::Expr tile,
                         int64_t tiles) const;
-  /// Prefetches the panel after `panel` on targets that prefetch memory ranges.
+  /// Prefetches the panel of weights after `panel`, on targets that prefetch
+  /// memory ranges.
   void prefetchNext(KernelBuilder &b, graph::Expr panel) const;
 };
 

@@ -43,7 +43,7 @@ struct TileForm {
   static std::optional<TileForm> of(mlir::Type left, mlir::Type right,
                                     int64_t steps,
                                     const TargetDescription &target);
-  /// Returns the vectors that cover `columns` columns of a panel.
+  /// Returns the vectors that cover `columns` columns of a panel of weights.
   ColumnVectors cover(int64_t columns) const;
 };
 

@@ -58,7 +58,8 @@ double vectorTileCost(const TileWork &work, const TargetDescription &target,
     return INFINITY;
   double cost = costOf(work, target.costs, tile.rows, vectors, columnVectors,
                        tile.together);
-  // If the last panel is narrower, it takes more code: add a small penalty.
+  // If the last panel of weights is narrower, it takes more code: add a small
+  // penalty.
   return columnVectors % vectors ? cost * 1.02 : cost;
 }
 

@@ -93,8 +93,8 @@ std::vector<TileChoice> WinogradTiles::shapes() const {
 double WinogradTiles::products(const TileChoice &tile) const {
   // The rows of the matrix products are rounded up to whole register tiles.
   int64_t rows = llvm::alignTo(tiles(), tile.rows);
-  // Each panel reads the rows of the matrix product of a point (an element of
-  // the transformed tiles) from the L2 cache again.
+  // Each panel of weights reads the rows of the matrix product of a point (an
+  // element of the transformed tiles) from the L2 cache again.
   constexpr double lineBytes = 64;
   double lines = double(rows * channels) *
                  (type.getIntOrFloatBitWidth() / 8.0) / lineBytes *
@@ -180,8 +180,8 @@ double WinogradTiles::transfers(const WinogradChoice &choice) const {
 }
 
 double WinogradTiles::cycles(const WinogradChoice &choice) const {
-  // The overhead of the loops over panels and over points (elements of the
-  // transformed tiles), for each block of tiles.
+  // The overhead of the loops over panels of weights and over points (elements
+  // of the transformed tiles), for each block of tiles.
   auto blocks = double(llvm::divideCeil(tiles(), choice.block));
   double starts = blocks * double(form.points * form.points) *
                   double(panels(choice.tile.vectors * lanes)) * 4;
@@ -211,7 +211,7 @@ int64_t WinogradTiles::partsOf(const WinogradChoice &choice) const {
 
 double WinogradTiles::waitOf(const WinogradChoice &choice) const {
   // If there are fewer blocks of tiles than parts (the shares of threads),
-  // threads also divide the panels of each block.
+  // threads also divide the panels of weights that each block is multiplied by.
   int64_t blocks = llvm::divideCeil(tiles(), choice.block), panels = 1;
   if (blocks < choice.parts)
     panels = unitsOf(choice) / blocks;
@@ -309,7 +309,8 @@ double winogradError(ElementsAttr weights, int64_t size, Type type,
     terms = std::min(terms, dotForm(type, type, target, terms)->stage);
   // For each column and each pair of taps (elements of the window), the
   // products of their weights, summed over the channels. The sum of squares of
-  // the transformed weights at a point is a quadratic form of these.
+  // the transformed weights at a point (an element of the transformed tile) is
+  // a quadratic form of these.
   std::vector<double> pairs(taps * taps * columns, 0);
   for (int64_t a = 0; a < taps; ++a)
     for (int64_t b = 0; b <= a; ++b) {
@@ -331,8 +332,8 @@ double winogradError(ElementsAttr weights, int64_t size, Type type,
     for (int64_t a = 0; a < taps; ++a)
       energy += of(a, a);
     result = std::max(result, energy);
-    // For each point of a transformed tile, the variance of its sum over the
-    // channels.
+    // For each point (element) of a transformed tile, the variance of its sum
+    // over the channels.
     SmallVector<double> sums;
     for (int64_t p = 0; p < form.points; ++p)
       for (int64_t q = 0; q < form.points; ++q) {

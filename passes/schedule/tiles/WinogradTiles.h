@@ -26,7 +26,8 @@ bool hasWinogradForm(graph::ConvOp conv);
 bool suitsWinograd(graph::ConvOp conv, const TargetDescription &target,
                    mlir::Type type);
 
-/// Returns the vectors of sums that cover `columns` columns of a panel.
+/// Returns the vectors of sums that cover `columns` columns of a panel of
+/// weights.
 ColumnVectors winogradVectors(graph::ConvOp conv, int64_t columns,
                               const TargetDescription &target);
 
@@ -88,7 +89,7 @@ private:
   DotModel dots(int64_t rows) const;
   double weightBytes() const;
   int64_t bytesOfBlock(const WinogradChoice &choice) const;
-  /// Returns the number of work items: blocks of tiles times panels.
+  /// Returns the number of work items: blocks of tiles times panels of weights.
   int64_t unitsOf(const WinogradChoice &choice) const;
   int64_t partsOf(const WinogradChoice &choice) const;
   /// Returns the relative increase in time if two threads get unequal shares of
