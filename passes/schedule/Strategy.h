@@ -65,7 +65,7 @@ public:
   }
 
   /// Returns the operators that a kernel of this strategy computes besides the
-  /// group's anchor: those that lead up to `producer` and whose results only
+  /// group's anchor: `producer` and the operators before it whose results only
   /// operators of the group read. Empty if there are none. `isMember` tells
   /// whether an operator is in the group, `isFree` whether it is in no other
   /// group.

@@ -35,7 +35,7 @@ struct RowAttentionTile {
   /// Elements of a 16-byte vector, and how many such vectors of each key row
   /// and value row a thread reads.
   int64_t vectorElements, keyVectors, valueVectors;
-  /// The number of threads in a group, which share each key.
+  /// The number of adjacent threads that share each key: a group.
   int64_t together;
 
   RowAttentionTile(const AttentionAnchor &anchor, int64_t warps, int64_t keys,

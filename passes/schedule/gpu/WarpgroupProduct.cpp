@@ -255,7 +255,7 @@ private:
   /// cycle; each MMA reads its 64 rows and all columns). A single warpgroup
   /// waits about 60 cycles between the MMAs of two K tiles. Initialization of
   /// mbarriers and reading a descriptor take about 300 cycles more than other
-  /// strategies. Slices write sums to shared memory and read them back.
+  /// strategies. Slices (sets of warpgroups) exchange sums in shared memory.
   static double seconds(const BlockOperands &operands,
                         const WarpgroupTile &tile, int64_t kTiles,
                         const Device &device, bool areTiles = true) {

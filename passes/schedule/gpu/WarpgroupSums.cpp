@@ -2,10 +2,11 @@
 // blocks, and the epilogue.
 //
 // If there are few tiles for the device, there are two ways to divide K. Either
-// the slices of a block take turns at the K tiles of one tile, and leave their
-// sums in shared memory for the first slice. Or the `behind` blocks of a
-// cluster compute the same tile for different K tiles, and each completes a
-// part of the tile:
+// the slices of a block (sets of warpgroups) take turns at the K tiles of one
+// tile, and leave their sums in shared memory for the first slice. Or the
+// `behind` blocks of a cluster compute the same tile for different K tiles, and
+// each completes a part of the tile, some column groups (columns of interleaved
+// MMAs):
 //
 //   for each block of the cluster:
 //     parts[this block's number] of that block = sums of the column groups that

@@ -33,8 +33,8 @@ double depthwiseRowCycles(const WindowAxis &axis, int64_t width,
 
 /// A row of a convolution's result.
 struct DepthwiseRow {
-  /// The batch and spatial indices of the row, without the last one: in the
-  /// whole result, and in the result's buffer.
+  /// The batch and spatial indices of the row, without the last spatial index:
+  /// in the whole result, and in the result's buffer.
   llvm::ArrayRef<graph::Expr> position, stored;
   /// Maps the indices of an input row to those in the input's buffer; null for
   /// identity.

@@ -72,8 +72,8 @@ struct DotOperands {
 };
 
 /// Adds the product of the operands over `steps` K steps to rows [firstRow,
-/// lastRow) of the tile; `lastRow` defaults to the number of rows. In an
-/// incomplete last group, missing elements of `a` count as zero.
+/// lastRow) of the tile; `lastRow` defaults to the number of rows. If the last
+/// group of K steps is incomplete, missing elements of `a` count as zero.
 void accumulateDots(KernelBuilder &b, Tile &tile, const DotForm &form,
                     int64_t steps, const DotOperands &operands,
                     int64_t firstRow = 0,

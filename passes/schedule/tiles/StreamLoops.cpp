@@ -195,7 +195,7 @@ private:
       store({image, named(row + double(r), "row_" + Twine(r))}, place, sums[r]);
   }
 
-  /// Emits one register of a result row; the kernel rows are a loop.
+  /// Emits one register of a result row, in a loop over the kernel rows.
   void oneRow(ArrayRef<Expr> position, const StreamPlace &place) {
     Dims sizes = dimsOf(conv.getX());
     Exprs sums = overKernel(

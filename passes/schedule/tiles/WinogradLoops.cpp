@@ -230,8 +230,9 @@ private:
     return (stem + "_" + Twine(i) + "_" + Twine(j)).str();
   }
 
-  /// Transforms the inputs of a tile in all channels and stores the results in
-  /// `points`. `input` returns the input at a row and a column of the tile.
+  /// Transforms the inputs of a tile in all channels and stores the results,
+  /// the elements of the transformed tile, in `points`. `input` returns the
+  /// input at a row and a column of the tile.
   void transform(Expr inBlock,
                  llvm::function_ref<Expr(int64_t, int64_t, Expr)> input) {
     b.forLanes(channels, type, [&](Expr channel, int64_t) {
@@ -321,7 +322,7 @@ private:
   //===--------------------------------------------------------------------===//
 
   /// Computes the outputs of a tile from its products with the weights, for all
-  /// columns of a panel.
+  /// columns of a panel of weights.
   void finish(const Place &place, Expr inBlock, const Panel &panel) {
     ColumnVectors all = winogradVectors(conv, panel.columns, b.target);
     bool alike = llvm::all_equal(all.lanes) && all.width() == panel.columns;

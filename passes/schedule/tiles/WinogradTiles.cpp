@@ -165,8 +165,9 @@ double WinogradTiles::transfers(const WinogradChoice &choice) const {
   double cycles = firstRead(choice);
   if (weights + block > cache)
     cycles += (blocks - 1) * weights / target.rates.cacheBytes;
-  // The matrix product of one point needs the weights of a panel for that
-  // point. They share the cache with the data of the block.
+  // The matrix product of one point (an element of the transformed tiles) needs
+  // the weights of a panel for that point. They share the cache with the data
+  // of the block.
   double panelBytes =
       double(choice.tile.vectors * lanes * channels) * bytesOfElement;
   // The fraction of the cache for the rows of a block. Weights that stream

@@ -2,9 +2,9 @@
 // accuracy of the results.
 //
 // A block of tiles passes through three steps: the transform of the inputs to
-// all points, a matrix product with the weights for each point, and the
-// transform of the products to outputs. Intermediate data stays in the L2 cache
-// if possible.
+// all points (the elements of the transformed tiles), a matrix product with the
+// weights for each point, and the transform of the products to outputs.
+// Intermediate data stays in the L2 cache if possible.
 
 #ifndef INGOT_PASSES_SCHEDULE_TILES_WINOGRADTILES_H
 #define INGOT_PASSES_SCHEDULE_TILES_WINOGRADTILES_H
