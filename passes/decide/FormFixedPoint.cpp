@@ -92,8 +92,8 @@ public:
   /// a row along `axis` whose maximum is far below `least` becomes zeros.
   Value softmax(const Fixed &x, int64_t axis,
                 std::optional<double> least = std::nullopt) {
-    // The powers have 30 fractional bits, and their sum `bits` fewer, so that
-    // it cannot overflow.
+    // The powers have 30 fractional bits. Their sum has `bits` fractional bits
+    // fewer, so that it cannot overflow.
     int bits = bitsFor(shapeOf(x.integer)[axis]);
     Value top = reduced<ReduceMaxOp>(x.integer, axis);
     if (least)
@@ -125,8 +125,9 @@ public:
     int64_t axisOfMask = axis - int64_t(shapeOf(scores.integer).size()) +
                          int64_t(shapeOf(mask).size());
     constexpr double mostFloat = std::numeric_limits<float>::max();
-    // The difference of two infinities is NaN, and a comparison with NaN is
-    // false: `limited` is then `deepest`.
+    // If both the mask element and the maximum `top` are infinite, their
+    // difference `below` is NaN. Comparisons with NaN are false, so `limited`
+    // is `deepest` there.
     double unit = std::ldexp(1.0, scores.fraction);
     Value top = binary<MaximumOp>(reduced<ReduceMaxOp>(mask, axisOfMask),
                                   real(-mostFloat)),
@@ -195,8 +196,9 @@ public:
           variance = sum_(
               scaled(inFloats(squares), std::ldexp(1.0, 32) / double(count)),
               scaled(scale, std::ldexp(epsilon, 2 * x.fraction)));
-    // The largest magnitude is at least 2^(room - 1), and it is at most
-    // sqrt(count) times the deviation. This bounds the factor.
+    // The largest magnitude in a row is at least 2^(room - 1) and at most
+    // sqrt(count) times the standard deviation. So the deviation has a lower
+    // bound, and its inverse, the factor, fits 32 bits.
     int fraction = room - 3 - (bits + 1) / 2;
     Value factor = cast(
         scaled(inverseRoot(variance), std::ldexp(1.0, 32 + fraction)), si32);
@@ -223,7 +225,7 @@ private:
   /// fractional bits.
   Value power(Value x, int fraction) {
     // Splits x into the nearest integer `whole` and the remainder `rest` in
-    // [-1/2, 1/2], in units of 2^-32.
+    // [-1/2, 1/2]. One unit of `rest` is 2^-32.
     Value whole = right(binary<AddOp>(x, number(int64_t(1) << (fraction - 1))),
                         fraction),
           rest = leftBits(x, 32 - fraction);
@@ -310,7 +312,7 @@ private:
 constexpr int leastOfPowers = 10;
 /// The largest size of a softmax or layer_norm axis that is rewritten. Sums
 /// along the axis are not split into partial sums, so each element loses
-/// log2(size) bits.
+/// log2(size) bits of precision.
 constexpr int64_t longestRow = int64_t(1) << 16;
 
 /// Whether `v` is a finite constant, or is computed from finite constants only
@@ -333,7 +335,8 @@ bool isSurelyFinite(Value v) {
 /// selects scores or a constant.
 struct MaskedScores {
   Value scores;
-  /// The added floats; null for a selection.
+  /// The floats that are added to the scores; null if a condition selects
+  /// between scores and a constant.
   Value mask;
   /// The condition of a selection; scores are taken where it equals
   /// `takesTrue`, `hidden` elsewhere.

@@ -131,10 +131,10 @@ private:
     op->setOperand(1, number(1.0f));
   }
 
-  /// Sets `fraction` to the largest number of fractional bits that needs no
-  /// more left shifts than `wantedFraction` does, or to a lower number if a sum
-  /// with `wantedFraction` does not fit 32 bits. Returns false if
-  /// `leastFraction` does not fit either.
+  /// Sets `fraction` to the number of fractional bits: `wantedFraction`, or
+  /// fewer if a sum does not fit 32 bits otherwise, or more if this needs no
+  /// additional left shifts. Returns false if not even `leastFraction` bits
+  /// fit.
   bool chooseFraction(const Sum &sum, double zero) {
     double bound = sum.bound() + std::abs(zero) + 1;
     auto fits = [&](int bits) { return decide::fits(sum, bound, bits, 31); };

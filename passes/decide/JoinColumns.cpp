@@ -128,8 +128,8 @@ private:
   /// Whether a convolution with constant weights loads its windows element by
   /// element, and is large enough for padding to pay off.
   static bool lacksVectors(ConvOp conv) {
-    // Matrix units are not used for convolutions with fewer rows, columns or
-    // steps.
+    // Matrix units are used only for convolutions with at least this number of
+    // rows, columns and steps (multiplications per output element).
     constexpr int64_t fewest = 16;
     ArrayRef<int64_t> w = shapeOf(conv.getW());
     size_t last = conv.getStrides().size();

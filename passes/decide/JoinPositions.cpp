@@ -224,7 +224,8 @@ double costOf(ConvOp conv, int64_t count, const schedule::DotForm &form) {
     return int64_t(llvm::divideCeil(steps, form.group));
   };
   bool byRows = isByRows(conv, form);
-  // A kernel row of whole 32-bit words must remain a row of whole words.
+  // If the rows of the filters consist of whole 32-bit words, merged rows must
+  // too.
   if (byRows && w.end()[-3] * channels % form.group == 0 &&
       columns * channels % form.group != 0)
     return INFINITY;
@@ -245,8 +246,9 @@ double costOf(ConvOp conv, int64_t count, const schedule::DotForm &form) {
          double(count);
 }
 
-/// Returns the fastest dot product for the operands of `conv`, if the
-/// signedness of each operand can be chosen; nothing if the target has none.
+/// Returns the fastest dot product of the target for the operands of `conv`,
+/// where each operand may also have the other signedness; nothing if the target
+/// has none.
 std::optional<schedule::DotForm> fastestForm(ConvOp conv,
                                              const TargetDescription &target) {
   Type x = elementOf(conv.getX()), w = elementOf(conv.getW());

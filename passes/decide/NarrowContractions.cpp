@@ -194,8 +194,9 @@ public:
   }
 
 private:
-  /// Whether the depthwise convolution is computed in f16. Its sums are
-  /// accurate enough, since each sums only one product per window element.
+  /// Whether the depthwise convolution `conv` is computed in f16. This is
+  /// accurate enough, since a sum has only one product per element of the
+  /// window.
   bool sumsInHalves(ConvOp conv) const {
     return narrow.isF16() && schedule::halvesByLane(target) &&
            shapeOf(conv.getW()).back() % 4 == 0;
@@ -253,8 +254,8 @@ private:
     return rounded;
   }
 
-  /// Whether `user` can read the f32 tensor `v` in the narrow type; it may
-  /// widen the elements when it loads them.
+  /// Whether `user` can read the f32 tensor `v` in the narrow type. A user that
+  /// computes in f32 widens the elements when it loads them.
   bool readsNarrow(Operation *user, Value v) {
     auto conv = dyn_cast<ConvOp>(user);
     if (conv && !isNarrowed(conv))

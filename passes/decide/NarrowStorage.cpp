@@ -65,7 +65,8 @@ bool needsDigits(Operation *op) {
 bool takesWidened(Operation *op, Value v) {
   if (auto conv = dyn_cast<ConvOp>(op))
     return schedule::isDepthwise(conv) && conv.getX() == v;
-  // A layer normalization computes rows that a matmul in the same group reads.
+  // A layer normalization that is not the group's result computes rows for a
+  // matmul of the same group, and its code can widen its operand.
   if (isa<LayerNormOp>(op) && !isa<YieldOp>(*op->user_begin()))
     return true;
   auto element = dyn_cast<ElementOpInterface>(op);
@@ -234,7 +235,8 @@ private:
       wide.insert(classes.getOrInsertLeaderValue(v.getAsOpaquePointer()));
   }
 
-  /// Marks the values that `op` forces to stay wide; users are visited first.
+  /// Marks the values that `op` forces to stay f32. `op` must come after all
+  /// users of its results: they have marked these already.
   void keepWide(Operation *op) {
     if (auto group = dyn_cast<GroupOp>(op)) {
       Block &body = group.getBody().front();

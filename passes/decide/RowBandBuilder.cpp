@@ -132,8 +132,8 @@ public:
 
 private:
   /// Returns the next rows that group `i` computes: from the row where it
-  /// stopped until `needed` is covered, in multiples of the rows that it
-  /// computes together.
+  /// stopped until `needed` is covered, in multiples of the number of rows that
+  /// the group's strategy computes together.
   Rows goOn(size_t i, Rows needed) {
     int64_t before = reached[i], grain = together[i];
     if (needed.size() == 0)

@@ -62,8 +62,8 @@ double RowBandCosts::kernel() const {
 double RowBandCosts::copy(Type type, int64_t elements) const {
   if (!hasCaches)
     return double(elements) + call;
-  // The elements are read from the L2 cache, at twice the rate of the memory
-  // beyond it, and written.
+  // The elements are read from and written to the L2 cache, which is twice as
+  // fast as the memory beyond it.
   double bytes =
       double(elements) *
       double(bytesPerElement(cast<ShapedType>(type).getElementType()));

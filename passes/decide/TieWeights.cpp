@@ -36,9 +36,9 @@ BlockArgument argumentOf(OpOperand &operand) {
   return group.getBody().getArgument(operand.getOperandNumber());
 }
 
-/// Whether `constant` is a large table that only gathers read, each of them at
-/// most a quarter of it. Splat constants do not count, since kernels contain
-/// their value instead of the table.
+/// Whether `constant` is a large table that only gathers read, where no gather
+/// reads more than a quarter of the table. Splat constants do not count, since
+/// kernels contain their value instead of the table.
 bool isTable(ConstantOp constant) {
   auto type = tensorType(constant.getResult());
   auto dense = dyn_cast<DenseElementsAttr>(constant.getValue());

@@ -151,8 +151,8 @@ private:
     return most;
   }
 
-  /// Stores the position of each request within `order` in `turns`, for
-  /// `block`.
+  /// Stores in `turns` the position of each request within `order`; `block`
+  /// reads them.
   void number(const Order &order) {
     for (size_t n = 0; n < order.size(); ++n)
       turns[order[n]] = n;

@@ -125,8 +125,8 @@ public:
         return std::make_pair(a.cost, a.alive) <
                std::make_pair(b.cost, b.alive);
       });
-      // A state is large (an entry for each node and buffer), so only the
-      // states that stay in the beam are created.
+      // A search state is large (an entry for each node and buffer), so only
+      // the states that stay in the beam are created.
       std::vector<State> kept;
       std::set<llvm::BitVector, Fewer> known;
       for (const Step &step : next) {

@@ -91,8 +91,8 @@ bool mayBeRefusedBehind(Operation *write) {
   return false;
 }
 
-/// Returns the first launch of the fork that contains `op`; `op` itself if no
-/// fork contains it.
+/// Returns the first launch of the fork (a set of launches that may run
+/// concurrently) that contains `op`; `op` itself if no fork contains it.
 Operation *beginOfFork(Operation *op) {
   auto launch = dyn_cast<kernel::LaunchOp>(op);
   if (!launch || !launch.getFork())

@@ -78,8 +78,8 @@ bool isNarrowInteger(Type type) {
   return isa<IntegerType>(type) && type.getIntOrFloatBitWidth() <= 16;
 }
 
-/// A dequantized tensor, which transposes may follow; if it has a single scale,
-/// reshapes too.
+/// A value computed from a dequantized tensor by transposes, or, if the tensor
+/// has a single scale, by transposes and reshapes.
 struct Dequantized {
   DequantizeOp op;
   Moves moves;   // Transposes and reshapes of the result of `op`.
@@ -142,8 +142,8 @@ public:
         hoistSum(op);
     }
     eraseDead();
-    // Other users of the dequantized tensor read these integers times the
-    // scale, so that only the integers are stored.
+    // Other users of a dequantized tensor read its integers times the scale, so
+    // that only the integers are stored.
     for (auto [dequantize, integers] : integersOf) {
       OpBuilder builder(dequantize);
       builder.setInsertionPointAfter(dequantize);

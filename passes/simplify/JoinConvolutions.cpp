@@ -39,8 +39,8 @@ bool isJoinable(ConvOp conv) {
 }
 
 /// Returns, for each spatial axis, the position within the window of `outer` at
-/// which the window of `inner` begins. Returns nothing if it does not lie
-/// inside, or if strides or groups differ.
+/// which the window of `inner` begins. Returns nothing if the window of `inner`
+/// is not inside the window of `outer`, or if strides or groups differ.
 std::optional<SmallVector<int64_t>> placeIn(ConvOp outer, ConvOp inner) {
   if (outer.getX() != inner.getX() || outer.getGroups() != inner.getGroups() ||
       outer.getStrides() != inner.getStrides())

@@ -92,8 +92,9 @@ struct PhasedAxis {
   int64_t mostTaps() const { return runs.front().taps; }
 };
 
-/// The least number of channels for which only the phases of the last axis
-/// become channels: they fill two of the widest vectors (512 bits of f32).
+/// If the phases of the last axis alone give at least this number of channels,
+/// the phases of the other axes do not become channels. The channels fill two of
+/// the widest vectors (512 bits of f32).
 constexpr int64_t fewChannels = 32;
 
 class PhaseSplitter {

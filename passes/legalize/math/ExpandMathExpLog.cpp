@@ -168,7 +168,8 @@ LogParts splitForLog(Num x) {
   MathBuilder &b = *x.b;
   Num denormal = named(x < b.pick(0x1p-126, 0x1p-1022), "is_denormal");
   Num scaled = named(select(denormal, x * b.pick(0x1p24, 0x1p54), x), "scaled");
-  // Counting exponents from sqrt(1/2) on ensures m < sqrt(2).
+  // Counts the exponent k from sqrt(1/2) instead of 1, so that m is in
+  // [sqrt(1/2), sqrt(2)).
   uint64_t half = b.pick<uint64_t>(0x3f3504f3, 0x3fe6a09e667f3bcd);
   uint64_t one = uint64_t(b.bias()) << b.mantissaBits();
   uint64_t mask = (uint64_t(1) << b.mantissaBits()) - 1;

@@ -22,8 +22,9 @@ static Num nearestMagnitude(Num magnitude) {
   return (magnitude + fractionless(magnitude)) - fractionless(magnitude);
 }
 
-/// Returns `rounded` with the sign of `x`, also if it is 0. Returns `x` itself
-/// if `magnitude` is at least fractionless(), since `x` is an integer then.
+/// Returns `rounded` with the sign of `x`, even if `rounded` is 0. Returns `x`
+/// itself if `magnitude` is at least fractionless(), since `x` is an integer
+/// then.
 static Num finishRounding(Num x, Num magnitude, Num rounded) {
   return select(magnitude < fractionless(x), withSign(rounded, signOf(x)), x);
 }

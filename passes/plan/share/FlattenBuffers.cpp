@@ -131,9 +131,9 @@ private:
     return true;
   }
 
-  /// Replaces the buffer that a cursor reads if its condition is false by the
-  /// kernel argument of which it is a view. Returns false if the buffer does
-  /// not begin at the beginning of the argument.
+  /// A cursor reads another buffer (`otherwise`) if its condition is false.
+  /// Replaces this buffer by the kernel argument of which it is a view. Returns
+  /// false if the buffer does not begin at the beginning of the argument.
   static bool flattenOtherwise(CursorOp cursor) {
     if (!cursor.getOtherwise())
       return true;
