@@ -173,8 +173,8 @@ public:
                                                   double(count))));
       centered = binary<SubOp>(x.integer, left(half, 1));
     }
-    // Shifts each row so that its largest magnitude has as many bits as the sum
-    // of squares allows.
+    // Shifts each row so that its largest magnitude has as many bits as
+    // possible without an overflow of the sum of squares.
     int room = std::min((63 - bits) / 2, magnitudeBits);
     Value largest = reduced<ReduceMaxOp>(unary<AbsOp>(centered), axis);
     auto by = [&](bool toLeft) {
@@ -331,15 +331,15 @@ bool isSurelyFinite(Value v) {
   return true;
 }
 
-/// Scores with a mask: floats that are added to the scores, or a condition that
-/// selects scores or a constant.
+/// Scores with a mask: either floats that are added to the scores, or a
+/// condition that selects between the scores and a constant.
 struct MaskedScores {
   Value scores;
   /// The floats that are added to the scores; null if a condition selects
   /// between scores and a constant.
   Value mask;
-  /// The condition of a selection; scores are taken where it equals
-  /// `takesTrue`, `hidden` elsewhere.
+  /// The condition of a selection: where it equals `takesTrue`, the scores are
+  /// taken, elsewhere the constant `hidden`.
   Value condition;
   bool takesTrue = false;
   double hidden = 0;

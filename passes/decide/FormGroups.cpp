@@ -254,12 +254,14 @@ private:
       for (Value part : concat.getInputs())
         own += isOwn(part) ? tensorType(part).getNumElements() : 0;
       bool small = all < 1024;
-      // Leaves the concatenation to a convolution that can read all operands in
-      // place, if some operands are not computed for the concatenation alone.
+      // If the only user of the concatenation is a convolution that can read
+      // all operands in place, and some operands are not computed for the
+      // concatenation alone, leaves the concatenation to the group of the
+      // convolution.
       if (own < all && schedule::readsByParts(concat) &&
           readsChannels(*concat->user_begin(), concat.getResult()))
         continue;
-      // The offsets of the operands must be static.
+      // The offsets of the operands in the result must be static.
       bool isKnown = llvm::all_of(concat.getInputs(), [&](Value part) {
         return dimsOf(part)[concat.getAxis()].known().has_value();
       });
@@ -288,8 +290,8 @@ private:
   struct Growth {
     llvm::SetVector<Operation *> members;
     /// Members with equal `index` compute their elements at the same index; 0
-    /// is the index of the group's result. `times` is the number of times that
-    /// an element of the member is computed, at most.
+    /// is the index of the group's result. `times` is the largest number of
+    /// times that an element of the member is computed.
     struct Place {
       int64_t index, times;
     };

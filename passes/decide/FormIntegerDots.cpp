@@ -119,8 +119,8 @@ protected:
     return ReduceSumOp::create(builder, loc, tensorOf(sizes, wide), v, axes);
   }
 
-  /// Returns `values` in the other signedness: the highest bit is flipped, so
-  /// the values move by moveOf(the new type).
+  /// Returns `values` in the other signedness: their highest bit is flipped,
+  /// which adds moveOf(the new type) to each value.
   Value flipped(Value values) {
     IntegerType type = otherSign(elementOf(values));
     return elementwise<XorOp>(cast(values, type), number(moveOf(type), type));
@@ -418,8 +418,8 @@ private:
         ProductRewriting(product).run(false, false, 0, /*columns=*/1);
       return;
     }
-    // Kernels with dot products in core registers support only constant right
-    // operands.
+    // Kernels with dot products in core registers (for targets without int8
+    // vectors) support only constant right operands.
     if (target.coreRegisters && !matchPattern(product.getB(), m_Constant()))
       return;
     Type a = elementOf(product.getA()), b = elementOf(product.getB());

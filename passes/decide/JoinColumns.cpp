@@ -64,7 +64,7 @@ private:
     return (columns - count % columns) % columns;
   }
 
-  /// Returns `v` with each `columns` neighbouring columns (axis `at`) merged
+  /// Returns `v` with every `columns` neighbouring columns (axis `at`) merged
   /// into the channels of one column. Before that, `v` is padded with zeros:
   /// with `inFront` columns at the beginning, with columns at the end up to a
   /// multiple of `columns`, and with channels up to `channels`.
@@ -92,7 +92,8 @@ private:
 
   OpBuilder builder;
   ConvOp conv;
-  /// The last spatial axis of the weights; it is axis + 1 of the input.
+  /// The last spatial axis of the weights, which is axis `axis` + 1 of the
+  /// input.
   size_t axis;
   int64_t columns, channels;
 };

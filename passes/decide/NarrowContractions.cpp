@@ -92,8 +92,9 @@ void widen(Operation *op) {
   y.replaceAllUsesExcept(rounded, rounded.getDefiningOp());
 }
 
-/// Returns the two matmuls of every attention with fewer than 16 queries, or
-/// with a dynamic number of keys.
+/// Returns the matmuls that keep f32 operands although others are narrowed:
+/// both matmuls of every attention with fewer than 16 queries, or with a
+/// dynamic number of keys.
 llvm::DenseSet<Operation *> productsOfSmallAttention(func::FuncOp function) {
   constexpr int64_t fewQueries = 16;
   llvm::DenseSet<Operation *> products;

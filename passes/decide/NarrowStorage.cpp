@@ -60,8 +60,8 @@ bool needsDigits(Operation *op) {
          !isa<FloatType>(elementOf(op->getResult(0)));
 }
 
-/// Whether `op`, an operator in a group, can still read its operand `v` if `v`
-/// is a narrow tensor that a cast widens first.
+/// Whether a kernel supports `op` on a widened operand: `v` is stored in a
+/// narrow type, and a cast in the group of `op` widens it before `op` reads it.
 bool takesWidened(Operation *op, Value v) {
   if (auto conv = dyn_cast<ConvOp>(op))
     return schedule::isDepthwise(conv) && conv.getX() == v;
@@ -75,8 +75,8 @@ bool takesWidened(Operation *op, Value v) {
           isa<ReductionOpInterface, MaxPoolOp, AveragePoolOp>(op));
 }
 
-/// Whether all users of a group's operand can still read it if the operand is
-/// narrow and a cast widens it.
+/// Whether all users of a group's operand support it if it is stored in a
+/// narrow type and a cast in the group widens it.
 bool takesWidened(BlockArgument operand) {
   return llvm::all_of(operand.getUsers(), [&](Operation *user) {
     return isa<YieldOp>(user) || takesWidened(user, operand);
@@ -122,8 +122,8 @@ std::optional<APFloat> narrowNumber(ConstantOp constant, FloatType narrow) {
   return isRounded ? std::nullopt : std::optional(number);
 }
 
-/// Replaces f32 values in the body of a group that are rounded to the narrow
-/// type by narrow values with the same elements.
+/// In the body of a group, replaces f32 values that are rounded to the narrow
+/// type by narrow values with the same elements as the rounded ones.
 class NarrowForms {
 public:
   explicit NarrowForms(FloatType narrow) : narrow(narrow) {}
@@ -333,7 +333,8 @@ private:
       group.erase();
       return;
     }
-    // If the group now only copies an operand, a reshape computes the copy.
+    // If the group now only returns an operand, a reshape in the group copies
+    // it.
     if (Value same = yield->getOperand(0); isa<BlockArgument>(same)) {
       builder.setInsertionPoint(yield);
       yield->setOperand(
@@ -375,7 +376,7 @@ private:
   bool savesMemory;
   /// Classes of values that must have the same element type.
   llvm::EquivalenceClasses<void *> classes;
-  /// The leaders of classes that stay f32.
+  /// The leaders of the classes whose values stay f32.
   llvm::DenseSet<void *> wide;
   /// Values computed from floats (`data`), and values that need full precision
   /// (`digits`).

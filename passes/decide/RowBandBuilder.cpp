@@ -108,7 +108,8 @@ public:
     return true;
   }
 
-  /// Returns all added bands, including the rows that their groups hold.
+  /// Returns all added bands, with the rows of each group that are in memory
+  /// during each band (`held`).
   std::vector<RowBand> take() {
     // Visits the bands from the last one to the first one; `ahead` are the rows
     // of each group that the visited bands read.

@@ -10,8 +10,8 @@ using namespace ingot::graph;
 namespace ingot::decide {
 namespace {
 
-/// The overhead of a launch in units of schedule::workOf. It keeps the number
-/// of row bands small.
+/// The overhead of a launch in units of schedule::workOf (multiply-adds). With
+/// this cost, few large row bands are preferred to many small ones.
 constexpr double call = 500;
 
 /// Returns the bytes of constants that each launch of a group reads.

@@ -155,8 +155,8 @@ private:
     // not depend on the rows.
     if (!reads(chain.back(), {0, 1}))
       return false;
-    // Intermediate results must not be read outside of the chain. Continues
-    // with longer chains, which may include the other readers.
+    // Intermediate results must not be read outside of the chain. If they are,
+    // a longer chain may include these readers.
     for (GroupOp group : chain.drop_back())
       if (!llvm::all_of(group->getUsers(), [&](Operation *user) {
             return llvm::is_contained(chain, user);
@@ -341,8 +341,8 @@ private:
                            : keptFor(k + 1);
   }
 
-  /// Returns the live bytes that belong neither to a result of the groups i ..
-  /// j nor to `input`.
+  /// Returns the bytes that are live while the groups i .. j run, without the
+  /// results of these groups and without `input`.
   int64_t aliveAcross(size_t i, size_t j, Value input) const {
     llvm::DenseSet<unsigned> own;
     for (size_t k = i; k <= j; ++k)

@@ -232,8 +232,8 @@ private:
     for (size_t i = first; i <= last; ++i) {
       gain -= costs[i].more;
       whole += costs[i].whole;
-      // If a segment contains a concatenation, it has to compute all of its
-      // operands.
+      // If a segment contains a concatenation, the segment has to compute all
+      // operands of the concatenation.
       if (isa<ConcatOp>(ops[i]) &&
           !llvm::all_of(ops[i]->getOperands(), [&](Value part) {
             return members.contains(part.getDefiningOp());

@@ -51,8 +51,8 @@ struct Jit::Code {
 Jit::Jit() : code(std::make_unique<Code>()) {}
 Jit::~Jit() = default;
 
-/// Returns the name of the wrapper that calls a kernel; it takes an array of
-/// argument addresses.
+/// Returns the name of the wrapper that calls a kernel. The wrapper takes an
+/// array of argument addresses.
 static std::string callerOf(StringRef kernel) {
   return ("call." + kernel).str();
 }

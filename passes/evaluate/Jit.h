@@ -16,8 +16,8 @@ public:
   /// optimizes them, which pays off if they run long.
   static mlir::FailureOr<std::unique_ptr<Jit>> compile(mlir::ModuleOp module,
                                                        bool optimize);
-  /// Calls a kernel. `arguments` are pointers to its arguments, each of which
-  /// is a pointer or an index.
+  /// Calls a kernel. `arguments` are pointers to the kernel's arguments. Each
+  /// argument is a pointer or an index.
   void call(llvm::StringRef kernel, llvm::MutableArrayRef<void *> arguments);
 
 private:

@@ -114,10 +114,11 @@ struct ExpandFloatExtremum : OpRewritePattern<Op> {
 };
 
 /// Replaces `a > b ? a : b` or `a < b ? a : b` by an instruction. The
-/// expression returns b if either operand is NaN. If a is never NaN, it equals
-/// maximumf, which returns NaN if b is NaN; if b is never NaN, it equals
-/// maxnumf, which returns b if a is NaN. If the operands are 0 and -0, the
-/// result may differ in its sign.
+/// expression returns b if either operand is NaN. If a is never NaN, the
+/// expression equals maximumf (for `<`: minimumf), which returns NaN if b is
+/// NaN. If b is never NaN, the expression equals maxnumf (minnumf), which
+/// returns b if a is NaN. If the operands are 0 and -0, the result may differ
+/// in its sign.
 struct FormFloatExtremum : OpRewritePattern<arith::SelectOp> {
   FormFloatExtremum(MLIRContext *context, const TargetDescription &target)
       : OpRewritePattern(context), target(target) {}

@@ -165,8 +165,8 @@ private:
     return state;
   }
 
-  /// The choice of `node` as the next step after the state `before`; the cost
-  /// and the live bytes after it.
+  /// The choice of `node` as the next step after the search state `before`,
+  /// with the cost and the live bytes after this step.
   struct Step {
     const State *before;
     unsigned node;
@@ -256,8 +256,8 @@ struct OrderLaunchesPass : impl::OrderLaunchesBase<OrderLaunchesPass> {
 private:
   void order(kernel::ProgramOp main) {
     // Programs with data in VTCM keep their order, since the data were chosen
-    // for it. Programs with copies to the host keep it too, since the host
-    // waits for these copies.
+    // for this order. Programs with copies to the host keep their order too,
+    // since the host waits for these copies.
     if (llvm::any_of(main.getBody().getOps(), [](Operation &op) {
           auto launch = dyn_cast<kernel::LaunchOp>(op);
           return isa<kernel::CopyOp>(op) ||

@@ -36,7 +36,8 @@ struct State {
   /// The arguments of all programs that are an input or output of the state.
   SmallVector<BlockArgument> arguments;
   int64_t bytes = 0;
-  /// Whether a single slot in the state memory suffices.
+  /// Whether the input and the output of the state can share one slot in the
+  /// state memory.
   bool hasOnePlace = true;
 };
 
@@ -107,8 +108,8 @@ Operation *beginOfFork(Operation *op) {
   return op;
 }
 
-/// Whether a single slot suffices for a state if only `program` reads and
-/// writes it.
+/// Whether the input and the output of a state can share one slot if only
+/// `program` reads and writes the state.
 bool takesOnePlace(const State &state, kernel::ProgramOp program) {
   SmallVector<BlockArgument> inputs, outputs;
   for (BlockArgument argument : state.arguments)

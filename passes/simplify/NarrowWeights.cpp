@@ -208,9 +208,9 @@ struct Weights {
     w.steps = shapeOf(v)[0];
     w.columns = shapeOf(v)[1];
     w.findBlock((*axes)[0]);
-    // If there is a scale for each row of K, a block would be a single element:
-    // such weights are not packed. The elements of a block must fill whole
-    // bytes.
+    // If each row of K has a scale of its own, a block would be a single
+    // element; such weights are not packed. The elements of a block must fill
+    // whole bytes.
     if (w.block == 1 || w.block % w.perByte() != 0)
       return std::nullopt;
     // Axes that belong neither to K nor to N have size 1. They may have any
@@ -337,7 +337,7 @@ private:
                             gather.getAxis(), gather.getInRange());
   }
   /// Returns `parameter`, the scale or zero point of the table, for the
-  /// gathered rows; `parameter` itself if all rows have the same.
+  /// gathered rows; `parameter` itself if all rows have the same value.
   Value ofRows(OpBuilder &b, Value parameter) {
     ArrayRef<int64_t> own = shapeOf(parameter);
     if (own.size() < shapeOf(table.getX()).size())

@@ -79,7 +79,7 @@ struct PhasedAxis {
     positions = (size + (crop - 1)).floorDiv(stride) + 1;
   }
 
-  /// Replaces each run of phases by runs of one phase each.
+  /// Replaces each run of neighbouring phases by runs of a single phase.
   void splitRuns() {
     SmallVector<PhaseRun, 2> single;
     for (const PhaseRun &run : runs)
@@ -88,7 +88,8 @@ struct PhasedAxis {
     runs = std::move(single);
   }
 
-  /// Returns the number of kernel positions of the phase that has the most.
+  /// Returns the largest number of kernel positions that a phase of this axis
+  /// uses.
   int64_t mostTaps() const { return runs.front().taps; }
 };
 

@@ -105,11 +105,11 @@ Num expandExpOrZero(Num x) {
   // a softmax sum.
   double least = b.pick(-80.0, -700.0);
   // Without denormal results, a single factor 2^m suffices, with m the nearest
-  // integer to x / ln 2; it becomes infinite slightly below the largest float.
-  // For x below `least`, the computed value is discarded; it is rarely
-  // denormal. In f32, rounding log2 e to one float costs |x| / 4 units in the
-  // last place (|x| without fused multiply-add), which is negligible in a sum
-  // of such exponentials.
+  // integer to x / ln 2. This factor becomes infinite for e^x slightly below
+  // the largest float. For x below `least`, the computed value is discarded,
+  // and it is rarely a denormal, which would take long. In f32, rounding log2 e
+  // to one float costs |x| / 4 units in the last place (|x| without fused
+  // multiply-add), which is negligible in a sum of such exponentials.
   Num most = b.constant(b.pick(89.0, 710.0)),
       limited = named(select(x > most, most, x), "limited");
   double magic = roundingConstant(b);

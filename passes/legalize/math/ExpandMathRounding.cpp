@@ -86,8 +86,8 @@ static Num remainderStep(Num x, Num y) {
   return select(r < 0, r + y, r);
 }
 
-/// Returns the biased exponent of `x` as an integer; for denormals, it is less
-/// than 1.
+/// Returns the biased exponent of `x` as an integer; for denormals, the result
+/// is less than 1.
 static Num exponentOf(Num x) {
   MathBuilder &b = *x.b;
   Num denormal = named(x < b.pick(0x1p-126, 0x1p-1022), "denormal");

@@ -32,8 +32,8 @@ struct Layout {
   SmallVector<int64_t> strides;
   int64_t offset = 0;
 
-  /// Computes the layout of `buffer`. Returns nothing if it is not static, or
-  /// if views change the element type.
+  /// Computes the layout of `buffer`. Returns nothing if the layout is not
+  /// static, or if views change the element type.
   static std::optional<Layout> of(Value buffer) {
     auto type = cast<MemRefType>(buffer.getType());
     Layout layout{buffer, {}, 0};
