@@ -31,8 +31,8 @@ public:
   llvm::SetVector<mlir::Value> open;
 
   bool contains(mlir::Operation *op) const { return operators.contains(op); }
-  /// Clones the operators in program order and returns the clones. In the
-  /// clones, `operand` is replaced by `samples`, and results have the shape of
+  /// Clones the operators in program order and returns the clones. The clones
+  /// read `samples` instead of `operand`, and their results have the shape of
   /// `samples`.
   llvm::SmallVector<mlir::Operation *> copyFor(mlir::OpBuilder &builder,
                                                mlir::Value operand,

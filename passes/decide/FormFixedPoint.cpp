@@ -47,9 +47,9 @@ struct Fixed {
   int fraction = 0;
 };
 
-/// Limits of fixed-point numbers: magnitudes are below 2^magnitudeBits, so that
-/// the sum of two numbers still fits a signed 32-bit integer, and there are at
-/// most `mostFraction` fractional bits.
+/// Limits of fixed-point numbers. Magnitudes are below 2^magnitudeBits, so that
+/// the sum of two numbers still fits a signed 32-bit integer. At most
+/// `mostFraction` bits are fractional bits.
 constexpr int magnitudeBits = 30, mostFraction = 24;
 
 /// log2(e). Softmax is computed with powers of 2: e^x = 2^(x * log2e).
@@ -160,8 +160,8 @@ public:
     int bits = bitsFor(count);
     Value centered = x.integer;
     if (center) {
-      // Elements are rounded before they are summed, since truncating all
-      // elements of a row would shift its mean.
+      // Drops low bits so that the sum of a row fits 32 bits. Rounds while
+      // doing so, since truncating all elements of a row would shift its mean.
       Value parts = bits == 0
                         ? x.integer
                         : right(binary<AddOp>(x.integer,
@@ -221,8 +221,8 @@ private:
     return 1 - exponent;
   }
 
-  /// Computes 2^x for x <= 0 with `fraction` fractional bits; the result has 30
-  /// fractional bits.
+  /// Computes 2^x for x <= 0. `x` has `fraction` fractional bits, the result
+  /// has 30.
   Value power(Value x, int fraction) {
     // Splits x into the nearest integer `whole` and the remainder `rest` in
     // [-1/2, 1/2]. One unit of `rest` is 2^-32.
@@ -307,8 +307,8 @@ private:
   static constexpr int newtonSteps = 3;
 };
 
-/// The least number of fractional bits of exponents of 2. With fewer bits, the
-/// powers of 2 would have a relative error above 1/1000.
+/// The least number of fractional bits of x in 2^x. With fewer bits, the powers
+/// of 2 would have a relative error above 1/1000.
 constexpr int leastOfPowers = 10;
 /// The largest size of a softmax or layer_norm axis that is rewritten. Sums
 /// along the axis are not split into partial sums, so each element loses
@@ -440,9 +440,9 @@ bool isMove(Operation *op) {
   return isa<ReshapeOp, SliceOp, TransposeOp>(op) && !hasDynamicSizes(op);
 }
 
-/// Builds a sum of integers that has several users, or that is reshaped, sliced
-/// or transposed, as a fixed-point tensor. Returns nothing if `op` does not
-/// match.
+/// If `op` is a sum of integers that has several users, or that is reshaped,
+/// sliced or transposed, builds the sum as a fixed-point tensor. Otherwise
+/// returns nothing.
 std::optional<Value> formShared(Operation *op) {
   if (op->getNumResults() != 1 || op->use_empty() || hasDynamicSizes(op) ||
       !isa<ElementwiseOpInterface>(op))

@@ -239,8 +239,8 @@ private:
       int64_t own = 0, all = tensorType(concat.getResult()).getNumElements();
       auto isOwn = [&](Value part) {
         Operation *op = part.getDefiningOp();
-        // If the operand is contiguous in the result, a kernel can also write
-        // it through reshapes.
+        // If an operand is contiguous in the result, its kernel can write it
+        // directly even if reshapes follow the kernel.
         while (isa_and_nonnull<ReshapeOp>(op) && part.hasOneUse() &&
                hasContiguousOperands(concat)) {
           part = op->getOperand(0);
@@ -510,8 +510,10 @@ private:
                    (slice && readsWholeVectors(reader, slice));
           }))
         return false;
-      // Convolutions and pools read each element several times and would widen
-      // it each time. Narrow elements in memory take less space and bandwidth.
+      // A cast to a wider type is computed within a pool or depthwise
+      // convolution, even though these read each element several times and cast
+      // it each time: the elements in memory stay narrow, which takes less
+      // space and bandwidth.
       if (schedule::isWidening(producer) &&
           isa<ConvOp, MaxPoolOp, AveragePoolOp>(user)) {
         auto conv = dyn_cast<ConvOp>(user);
@@ -520,7 +522,8 @@ private:
       }
       if (!element.isCheap())
         return isa<ReductionOpInterface>(user);
-      // A gather of a gather reads one element of the inner gather per result.
+      // Computing a gather within another gather repeats no work: each result
+      // reads one element of the inner gather.
       if (isa<GatherOp>(producer) && isa<GatherOp>(user) &&
           user->getOperand(0) == producer->getResult(0))
         return true;

@@ -42,6 +42,8 @@ namespace {
 
 /// Limits of the number of fractional bits of sums. With fewer than
 /// `leastFraction`, too many results would round to a neighbouring integer.
+/// `wantedFraction` bits are accurate enough; more are used only if they need
+/// no additional shifts.
 constexpr int leastFraction = 6, wantedFraction = 10, mostFraction = 20;
 
 /// Rewrites one quantization as integer operators or, failing that, as a

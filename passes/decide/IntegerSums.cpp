@@ -163,8 +163,9 @@ double Bounds::computed(Value v) {
     if (conv.getBias())
       bound += of(conv.getBias());
   } else if (auto product = dyn_cast<MatMulOp>(op)) {
-    // Zero points have the types of the operands, so each difference has at
-    // most twice the magnitude of an operand.
+    // Zero points have the types of the operands. So the difference of an
+    // operand and its zero point is taken to be at most twice as large as the
+    // operand.
     int64_t steps = shapeOf(product.getA()).back();
     bound = product.getZeros().empty() ? ofColumns(product.getB(), steps)
                                        : 4 * double(steps) * of(product.getB());
@@ -191,8 +192,8 @@ double Bounds::computed(Value v) {
     double narrow = of(cast.getX());
     bound = narrow <= ofType ? narrow : ofType;
   }
-  // A value that exceeds its type wraps around, so its magnitude is within the
-  // type.
+  // A value that exceeds its type wraps around, so the limits of the type bound
+  // its magnitude.
   return std::min(bound, ofType);
 }
 

@@ -36,8 +36,9 @@ struct Numbers {
   /// (see `combined`).
   std::optional<Numbers> withProducts(const Numbers &x, const Numbers &y,
                                       double sign) const;
-  /// Returns f(a, b), elementwise. Returns nothing if both have several
-  /// elements and their shapes differ, apart from leading axes of size 1.
+  /// Returns f(a, b), elementwise. Returns nothing if `a` and `b` both have
+  /// several elements and their shapes differ, apart from leading axes of size
+  /// 1.
   static std::optional<Numbers>
   combined(const Numbers &a, const Numbers &b,
            llvm::function_ref<double(double, double)> f);

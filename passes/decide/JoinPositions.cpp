@@ -50,8 +50,8 @@ public:
 
   void run() {
     Value joined = joinedConv(), single = conv.getResult();
-    // Subsequent elementwise operators compute whole vectors of merged
-    // positions, too.
+    // Subsequent elementwise operators are rewritten for merged positions, too,
+    // so that they compute whole vectors.
     while (single.hasOneUse()) {
       Operation *user = *single.getUsers().begin();
       if (!mayJoin(user))
@@ -192,8 +192,9 @@ bool isByRows(ConvOp conv, const schedule::DotForm &form) {
          shapeOf(conv.getX()).back() % form.group != 0;
 }
 
-/// Estimates the cycles to scale, narrow and store the accumulators of one
-/// position with `columns` channels, in vectors of `lanes` elements.
+/// Estimates the cycles to scale the accumulators of one position with
+/// `columns` channels, to convert them to a narrow type, and to store them, in
+/// vectors of `lanes` elements.
 double cyclesBehind(int64_t columns, int64_t lanes) {
   // A single channel is not vectorized. If the number of channels is a power of
   // two, several positions share a register (JoinedRows.h). Other positions are

@@ -343,8 +343,8 @@ private:
     schedule::decideStrategy(group, target, /*packs=*/true, savesMemory);
   }
 
-  /// Merges operands of a group that are the same tensor; returns whether there
-  /// were any.
+  /// Merges operands of a group that are the same tensor; returns whether it
+  /// merged any.
   static bool mergeInputs(GroupOp group) {
     Block &body = group.getBody().front();
     llvm::DenseMap<Value, BlockArgument> first;

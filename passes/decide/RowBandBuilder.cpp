@@ -254,7 +254,7 @@ public:
   }
 
 private:
-  /// Builds group `i` for band `k`; returns the rows that it computes.
+  /// Builds group `i` for band `k`; returns the computed rows.
   Value compute(size_t k, size_t i) {
     GroupOp group = groups[i];
     auto part = [&](const OperandRows &read) -> Value {

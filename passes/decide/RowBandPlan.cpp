@@ -27,7 +27,7 @@ namespace ingot::decide {
 namespace {
 
 /// The largest number of groups in a chain: longer chains recompute too many
-/// rows, or keep too many.
+/// rows, or keep too many rows in memory.
 constexpr size_t longestChain = 12;
 /// The largest number of row bands if rows are kept from band to band, since
 /// each band has its own launches.

@@ -204,7 +204,7 @@ static FailureOr<OwningOpRef<ModuleOp>> lowerKernels(ModuleOp module) {
   return kernels;
 }
 
-/// Creates a target machine for this host. Each use creates its own, since
+/// Creates a target machine for this host. It is not shared between uses, since
 /// several threads may evaluate constants at the same time.
 static llvm::Expected<std::unique_ptr<llvm::TargetMachine>>
 createMachine(llvm::CodeGenOptLevel level) {

@@ -177,8 +177,8 @@ Value makeConstant(PatternRewriter &b, Location loc, Type type,
   return arith::ConstantOp::create(b, loc, type, element);
 }
 
-/// Builds the integers that contain the sign bits of the lanes of a float
-/// vector, or all other bits.
+/// Builds, from a float vector, integers that contain only the sign bits of the
+/// lanes (`of`), or all bits except the sign bits (`without`).
 struct SignBits {
   SignBits(PatternRewriter &b, Location loc, Type type) : b(b), loc(loc) {
     unsigned width = getElementTypeOrSelf(type).getIntOrFloatBitWidth();

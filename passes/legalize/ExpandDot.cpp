@@ -81,7 +81,7 @@ LogicalResult expandDot(kernel::DotOp op, const TargetDescription &target,
       return failure();
     // A dot product across lanes may add products to the lanes in any order. So
     // it may also be computed like an ordinary dot product, in which each lane
-    // adds the products of its own group.
+    // adds only the products of its own elements.
     rewriter.modifyOpInPlace(op,
                              [&] { op->removeAttr(kernel::kAcrossLanesAttr); });
     return success();

@@ -94,8 +94,8 @@ private:
     return std::nullopt;
   }
 
-  /// Whether all lanes of `v` are exactly representable in f16, because they
-  /// are widened from f16 or are such constants.
+  /// Whether all lanes of `v` are exactly representable in f16: they are
+  /// widened from f16, or a constant that f16 represents exactly.
   bool isExact(Value v) const {
     Operation *op = v.getDefiningOp();
     if (auto widening = dyn_cast_or_null<arith::ExtFOp>(op))

@@ -153,7 +153,7 @@ private:
   }
 
   /// Stores in `turns` the position of each request within `order`; `block`
-  /// reads them.
+  /// reads the positions.
   void number(const Order &order) {
     for (size_t n = 0; n < order.size(); ++n)
       turns[order[n]] = n;

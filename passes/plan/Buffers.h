@@ -97,7 +97,8 @@ private:
   /// The tensors of characters whose addresses are in strings.
   llvm::SmallVector<mlir::Value> characters;
   std::vector<mlir::Operation *> stepOps;
-  /// For each step in a fork, the first and last step of the fork.
+  /// For each step in a fork (concurrent branches), the first and last step of
+  /// the fork.
   llvm::DenseMap<int64_t, std::pair<int64_t, int64_t>> forks;
   unsigned arguments;
 };

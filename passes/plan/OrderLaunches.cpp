@@ -85,7 +85,7 @@ public:
   }
 
   /// Returns a lower bound of the peak of live bytes for any order: the largest
-  /// sum of the buffers that one step uses.
+  /// total size of the buffers that one step uses.
   int64_t bound() const {
     int64_t most = 0;
     for (const Node &node : nodes) {
@@ -111,7 +111,8 @@ public:
   };
 
   Found run() const {
-    // The width of the beam is bounded, so that large models stay fast.
+    // The width of the beam is bounded, so that large models still compile
+    // fast.
     size_t width =
         std::clamp<size_t>(2'000'000 / (nodes.size() * nodes.size()), 1, 32);
     std::vector<State> beam{start()};

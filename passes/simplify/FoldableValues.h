@@ -9,8 +9,8 @@
 namespace ingot::simplify {
 
 struct FoldableValues {
-  /// Constants, and the operators all of whose operands are results of other
-  /// operations in this set, in program order.
+  /// Constants, and operators whose operands are all computed by operations of
+  /// this set; in program order.
   llvm::SetVector<mlir::Operation *> operations;
   /// The results of `operations` that operators outside of this set use.
   /// FoldConstants replaces these values by constants.

@@ -83,7 +83,7 @@ bool isNarrowInteger(Type type) {
 struct Dequantized {
   DequantizeOp op;
   Moves moves;   // Transposes and reshapes of the result of `op`.
-  Scales scales; // One, or one per index of `axis`.
+  Scales scales; // One scale, or one for each index along `axis`.
   int64_t axis = -1;
 
   static std::optional<Dequantized> match(Value v, bool mayBeFloats = false) {
@@ -424,8 +424,8 @@ private:
     return false;
   }
 
-  /// Returns `v` / `by` for a `v` for which takesFactor is true. Changes the
-  /// operators and constants from which `v` is computed in place.
+  /// Returns `v` / `by` for a `v` for which takesFactor is true. Modifies, in
+  /// place, the operators and constants from which `v` is computed.
   static Value divided(Value v, float by) {
     Operation *op = v.getDefiningOp();
     OpBuilder builder(op);

@@ -280,7 +280,8 @@ private:
   }
 
   /// Whether `value` is the input of the state (transposed to the axes of the
-  /// model if StateLayout has permuted it), and both have a single use.
+  /// model if StateLayout has permuted it), and `value` and the input both have
+  /// a single use.
   bool isInput(Value value) const {
     if (!input.hasOneUse() || !value.hasOneUse())
       return false;

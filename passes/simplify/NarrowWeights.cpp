@@ -121,9 +121,9 @@ bool losesSign(Value x) {
   return bitsOf(x) < 8 && elementOf(x).isSignedInteger();
 }
 
-/// Returns `x` as 8-bit integers. Elements of fewer bits become uint8: unsigned
-/// ones are widened, and an offset is added to signed ones that makes the least
-/// value 0. 8-bit elements are returned unchanged.
+/// Returns `x` as 8-bit integers. 8-bit elements are returned unchanged.
+/// Elements of fewer bits become uint8; if they are signed, an offset is added
+/// so that their least value becomes 0.
 Value unsignedNumbers(OpBuilder &b, Value x) {
   if (bitsOf(x) == 8)
     return x;
