@@ -377,7 +377,8 @@ std::optional<Value> formMaskedSoftmax(SoftmaxOp op) {
     auto masked = MaskedScores::of(input, swap);
     if (!masked)
       continue;
-    // Integers cannot represent the NaN of a row whose elements are all -inf.
+    // The softmax of a row whose elements are all -inf is NaN, which integers
+    // cannot represent.
     bool hasNaN = !op.getZeroNan() && !masked->isSurelyFinite() &&
                   !llvm::all_of(op->getUsers(), llvm::IsaPred<QuantizeOp>);
     Value mask = masked->mask ? masked->mask : masked->condition,

@@ -110,7 +110,7 @@ protected:
         .getResult();
   }
 
-  /// Returns the sums of `v` over `axes`, which keep size 1.
+  /// Returns the sums of `v` over `axes`. These axes have size 1 in the result.
   Value sum(Value v, ArrayRef<int64_t> axes) {
     v = cast(v, wide);
     Dims sizes = dimsOf(v);
@@ -216,12 +216,12 @@ public:
   /// Rewrites the convolution. With `flipX` (`flipW`), the input (the weights)
   /// change their signedness. Channels are padded to a multiple of `group`, and
   /// each row of the filters to `kernelColumns` columns. If `rowMultiple` is
-  /// not 0, the input is padded along rows so that no window reaches into
-  /// padding, and the row length becomes a multiple of `rowMultiple`.
-  /// `stepsPerCycle` is the number of multiplications per cycle in a
-  /// convolution with one output channel. With `pads`, a pad operator stores
-  /// the zero point around the input; otherwise the kernel of the convolution
-  /// provides this padding.
+  /// not 0, rows of the input are stored together with their padding, so that
+  /// no window reaches beyond a row, and the row length becomes a multiple of
+  /// `rowMultiple`. `stepsPerCycle` is the number of multiplications per cycle
+  /// in a convolution with one output channel. With `pads`, a pad operator
+  /// stores the zero point around the input; otherwise the kernel of the
+  /// convolution provides this padding.
   void run(bool flipX, bool flipW, int64_t group, int64_t kernelColumns,
            int64_t rowMultiple, double stepsPerCycle, bool pads = true) {
     Value x = conv.getX(), w = conv.getW(), bias = conv.getBias();
@@ -423,10 +423,10 @@ private:
     if (target.coreRegisters && !matchPattern(product.getB(), m_Constant()))
       return;
     Type a = elementOf(product.getA()), b = elementOf(product.getB());
-    // If the right operand changes its signedness, row sums of the left one are
-    // needed, which cost a pass over it. So preferably the left operand changes
-    // its signedness, unless its row sums are needed anyway for the zero point
-    // of the right one.
+    // If the right operand changes its signedness, row sums of the left operand
+    // are needed, which cost a pass over it. So the left operand is changed by
+    // preference. If its row sums are needed anyway, for the zero point of the
+    // right operand, there is no preference.
     bool needsRowSums = !isZero(product.getBZero());
     // Floats have neither signedness nor zero point.
     if (isa<FloatType>(a))

@@ -75,8 +75,8 @@ bool takesWidened(Operation *op, Value v) {
           isa<ReductionOpInterface, MaxPoolOp, AveragePoolOp>(op));
 }
 
-/// Whether all users of a group's operand support it if it is stored in a
-/// narrow type and a cast in the group widens it.
+/// Whether all users of a group's operand support an operand that is stored in
+/// a narrow type and widened by a cast in the group.
 bool takesWidened(BlockArgument operand) {
   return llvm::all_of(operand.getUsers(), [&](Operation *user) {
     return isa<YieldOp>(user) || takesWidened(user, operand);

@@ -181,7 +181,7 @@ private:
     double cycles =
         strategy ? strategy->cost(view, schedule::Plan(group.getPlanAttr()))
                  : 0;
-    // The cost of a strategy that has no plan is 0: then only the elementwise
+    // A strategy without plans reports a cost of 0. Then only the elementwise
     // operators count.
     return cycles > 0 ? cycles + schedule::elementCyclesOf(view)
                       : schedule::elementCyclesOf(view);

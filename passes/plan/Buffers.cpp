@@ -305,7 +305,8 @@ std::vector<ArenaRequest> Buffers::requests(int64_t alignment,
     auto users = value.getUsers();
     auto user = llvm::find_if(users, llvm::IsaPred<ConcatOp>);
     if (parts.contains(value) && user != users.end()) {
-      // The elements of an operand may not be contiguous in the concatenation.
+      // If the elements of an operand are not contiguous in the concatenation,
+      // the operand extends from the first to the last of its elements there.
       auto concat = cast<ConcatOp>(*user);
       span = bytesOf(concat.getType());
       int64_t outer = 1;

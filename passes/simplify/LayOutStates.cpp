@@ -124,7 +124,7 @@ private:
     BlockArgument argument = tensor.function.getArgument(tensor.index);
     Dims whole = tensor.sizes();
     // Take the sizes from a reshape of the argument, if there is one: the
-    // program already uses its symbols for dynamic sizes.
+    // program already uses the symbols of this reshape for dynamic sizes.
     for (Operation *user : argument.getUsers())
       if (isa<RefillOp, ReshapeOp>(user) &&
           shapeOf(user->getResult(0)).size() == whole.size() &&

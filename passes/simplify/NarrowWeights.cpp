@@ -139,8 +139,8 @@ Value unsignedNumbers(OpBuilder &b, Value x) {
   return CastOp::create(b, x.getLoc(), bytes(IntegerType::Unsigned), x);
 }
 
-/// Packs neighbouring elements of `numbers` along `axis`, which have `bits`
-/// bits each, into bytes, with the first element in the lowest bits.
+/// Packs elements of `bits` bits into bytes: neighbouring elements of `numbers`
+/// along `axis` share a byte, with the first element in the lowest bits.
 Value inBytes(OpBuilder &b, Value numbers, int64_t axis, int64_t bits) {
   int64_t perByte = 8 / bits, bytes = shapeOf(numbers)[axis] / perByte;
   Value all;

@@ -94,8 +94,8 @@ struct PhasedAxis {
 };
 
 /// If the phases of the last axis alone give at least this number of channels,
-/// the phases of the other axes do not become channels. The channels fill two of
-/// the widest vectors (512 bits of f32).
+/// only these phases become channels, not the phases of the other axes. The
+/// channels then fill two of the widest vectors (512 bits of f32).
 constexpr int64_t fewChannels = 32;
 
 class PhaseSplitter {
@@ -110,8 +110,8 @@ public:
     byRows = axes.back().runs.size() == 1 && !hasDynamicSizes(op.getType()) &&
              shapeOf(op.getResult()).back() * axes.back().stride >= fewChannels;
     // The combinations of phases must be computed in row-major order. So if an
-    // inner axis has several runs, each phase of the axes outside of it becomes
-    // a separate run.
+    // inner axis has several runs (of phases with equally many kernel
+    // positions), each phase of the outer axes becomes a separate run.
     bool inOrder = true;
     for (PhasedAxis &axis : llvm::reverse(axes)) {
       if (!inOrder || (byRows && &axis != &axes.back()))

@@ -40,8 +40,8 @@ constexpr double kLn2 = 0.69314718055994530942,
 struct Scaled {
   Num m, power;
 };
-/// Returns a float constant that rounds a number added to it to an integer and
-/// has the exponent bias in its low bits.
+/// Returns a float constant. Adding it to a number rounds the number to an
+/// integer. The low bits of the constant are the exponent bias.
 double roundingConstant(MathBuilder &b) {
   return b.pick(12582912.0, 6755399441055744.0) + b.bias();
 }

@@ -98,8 +98,8 @@ static Num exponentOf(Num x) {
 }
 
 /// Returns y * 2^n with the least n >= 0 for which x / (y * 2^n) is less than
-/// about 2^20 (f64: 2^48), so that one remainderStep subtracts that many bits
-/// of the quotient.
+/// about 2^20 (f64: 2^48), so that one remainderStep subtracts about 20 (f64:
+/// 48) bits of the quotient.
 static Num alignDivisor(Num x, Num y) {
   MathBuilder &b = *x.b;
   Num gap = named((exponentOf(x) - exponentOf(y)) - b.pick(20.0, 48.0), "gap");
