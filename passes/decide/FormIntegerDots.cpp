@@ -425,8 +425,8 @@ private:
     Type a = elementOf(product.getA()), b = elementOf(product.getB());
     // If the right operand changes its signedness, row sums of the left operand
     // are needed, which cost a pass over it. So the left operand is changed by
-    // preference. If its row sums are needed anyway, for the zero point of the
-    // right operand, there is no preference.
+    // preference. But if its row sums are needed anyway, for the zero point of
+    // the right operand, the right operand is changed by preference.
     bool needsRowSums = !isZero(product.getBZero());
     // Floats have neither signedness nor zero point.
     if (isa<FloatType>(a))

@@ -66,7 +66,7 @@ bool takesWidened(Operation *op, Value v) {
   if (auto conv = dyn_cast<ConvOp>(op))
     return schedule::isDepthwise(conv) && conv.getX() == v;
   // A layer normalization that is not the group's result computes rows for a
-  // matmul of the same group, and its code can widen its operand.
+  // matmul of the same group. Its code can also widen the rows that it reads.
   if (isa<LayerNormOp>(op) && !isa<YieldOp>(*op->user_begin()))
     return true;
   auto element = dyn_cast<ElementOpInterface>(op);
@@ -109,8 +109,8 @@ Operation *rowsOf(GroupOp group) {
              : nullptr;
 }
 
-/// Returns the number of which all elements of `constant` consist, in the
-/// narrow type; nothing if elements differ or the conversion is not exact.
+/// Returns the number that all elements of `constant` equal, in the narrow
+/// type; nothing if elements differ or the conversion is not exact.
 std::optional<APFloat> narrowNumber(ConstantOp constant, FloatType narrow) {
   auto value = dyn_cast<DenseFPElementsAttr>(constant.getValue());
   if (!value || value.empty() || !value.isSplat())

@@ -166,7 +166,7 @@ private:
     cost.more = double(parts) * cyclesOf(part) - cost.whole +
                 double(parts - 1) * againOf(group, part);
     // If threads share the work for a whole batch, a part must be large enough
-    // to be shared as well.
+    // for several threads as well.
     cost.canSplit = paysToFork(part) || !paysToFork(group);
     part.erase();
     for (Operation *rows : slices)

@@ -84,8 +84,8 @@ public:
 private:
   bool has(StringRef name) const { return target.intrinsic(name, type, type); }
 
-  /// Returns the constant in all lanes of `v`; nothing if `v` is not such a
-  /// constant.
+  /// If all lanes of `v` are the same constant, returns this constant;
+  /// otherwise nothing.
   static std::optional<APFloat> numberOf(Value v) {
     APFloat number(0.0f);
     auto splat = v.getDefiningOp<vector::BroadcastOp>();

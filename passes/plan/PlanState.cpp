@@ -108,8 +108,8 @@ Operation *beginOfFork(Operation *op) {
   return op;
 }
 
-/// Whether the input and the output of a state can share one slot if only
-/// `program` reads and writes the state.
+/// Whether the input and the output of a state can share one slot in the state
+/// memory if only `program` reads and writes the state.
 bool takesOnePlace(const State &state, kernel::ProgramOp program) {
   SmallVector<BlockArgument> inputs, outputs;
   for (BlockArgument argument : state.arguments)
