@@ -46,7 +46,8 @@ public:
 
   ReducedAngle reduce() {
     Num exponent = magnitude >> b.mantissaBits();
-    // `position` is the first bit of the window within the words of 2/pi.
+    // `position` is the first bit of the window, the bits of 2/pi that matter
+    // for the product, within the words of 2/pi.
     int64_t zeros = b.pick(1, 2), bits = b.mantissaBits();
     Num position = named(
         word(exponent) - double(b.bias() + bits + 2 - 32 * zeros), "position");
