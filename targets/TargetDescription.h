@@ -1,10 +1,10 @@
 // The description of a target.
 //
-// A target is data: the facts by which strategies decide (vector widths,
-// registers, caches); the text around generated functions that enables the
-// instruction set; and a table that gives the C++ spelling of operations that
-// C++ cannot express. Code outside of targets/ uses these facts, never the name
-// of a target.
+// A target is data: the facts from which Ingot chooses the loops of kernels
+// (vector widths, registers, caches); the text around generated functions that
+// enables the instruction set; and a table that gives the C++ spelling of
+// operations that C++ cannot express. Code outside of targets/ uses these
+// facts, never the name of a target.
 //
 // A new target is a folder with such a description and a line in Targets.def.
 
@@ -132,9 +132,9 @@ struct Device {
   /// that for int8.
   double matrixMultiplyAddsPerSecond = 0;
   /// On a GPU that also has matrix products of warpgroups: the fraction of
-  /// matrixMultiplyAddsPerSecond that products of single warps reach. Then the
-  /// bytes per second that multiprocessors read from the L2 cache: in general,
-  /// and with copies of many whole tiles (0 if unknown).
+  /// matrixMultiplyAddsPerSecond that products of single warps reach. The bytes
+  /// per second that multiprocessors read from the L2 cache: first in general,
+  /// then in kernels that copy many whole tiles (0 if unknown).
   double ofWarps = 1, l2BytesPerSecond = 0, tileBytesPerSecond = 0;
   /// Seconds that each fork and each join of a branch adds to a graph of
   /// launches; 0 if launches are always sequential.
@@ -231,9 +231,9 @@ struct TargetDescription {
   /// Whether there is no operating system: programs include their own start-up
   /// code.
   bool freestanding = false;
-  /// Required alignment in bytes of the arena and of constants. And of the
-  /// tensors that the caller passes, if that is more than the alignment of
-  /// their elements.
+  /// Required alignment in bytes: of the arena and of constants; then of the
+  /// tensors that the caller passes, if it is more than the alignment of their
+  /// elements.
   unsigned bufferAlign = 64, tensorAlign = 1;
   /// The name of a local memory (not a cache or DRAM), such as "vtcm", that
   /// vectors read fastest and that the caller provides for each run. The name
@@ -344,12 +344,13 @@ struct TargetDescription {
   /// Whether matrix units multiply 8-bit floats, directly or as f16.
   bool multipliesFloat8() const { return isDevice() && multiplies("f16"); }
   /// Whether vectors multiply four times as many 8-bit integers as floats per
-  /// instruction, so that two int8 products pay off compared with one float
-  /// product.
+  /// instruction. Then it pays off to compute a product of 16-bit integers as
+  /// two products of 8-bit integers instead of one of floats.
   bool splitsWords() const;
   /// Whether an int8 depthwise convolution with this many channels pays off
   /// compared with a float one. This requires that vectors multiply unsigned by
-  /// signed 8-bit integers, and that several sums are narrowed at a time.
+  /// signed 8-bit integers, and that an instruction narrows several vectors of
+  /// sums to one.
   bool filtersInt8(mlir::Type x, mlir::Type w, int64_t channels) const;
   /// Whether each thread block of a GPU computes one group of a grouped
   /// convolution. This requires that the inputs of the group are whole 16-byte

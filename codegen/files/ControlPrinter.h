@@ -62,8 +62,8 @@ protected:
   /// bodies of ifs and loops.
   void printHelpers();
   void printOperations(kernel::ProgramOp program);
-  /// Calls `use` for each launch of the entry point and of the programs that it
-  /// runs.
+  /// Calls `use` for each launch (call of a kernel) of the entry point and of
+  /// the bodies of its ifs and loops.
   void forEachLaunch(llvm::function_ref<void(kernel::LaunchOp)> use) const;
   /// Returns the number of elements that a copy between host and device moves;
   /// if the number depends on data, the largest possible one.
@@ -72,7 +72,8 @@ protected:
   /// data-dependent sizes.
   void printMade();
 
-  /// The programs that the entry point runs, then the entry point itself.
+  /// The bodies of the ifs and loops that the entry point executes (each is a
+  /// kernel.program), then the entry point itself.
   llvm::SmallVector<kernel::ProgramOp> programs;
   /// The name of the struct of data-dependent sizes.
   std::string madeSizesType;
@@ -111,7 +112,8 @@ private:
   void printReadSizes(kernel::ReadSizesOp read);
   void printCheckSizes(kernel::CheckSizesOp check);
 
-  /// The data-dependent sizes that the code printed so far has read.
+  /// The data-dependent sizes for which the code printed so far has read a
+  /// value.
   llvm::SmallDenseSet<mlir::Attribute> known;
 };
 

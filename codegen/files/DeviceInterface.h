@@ -6,10 +6,11 @@
 
 namespace ingot {
 
-/// The layout of the device memory of a handle, and of its staging memory on
-/// the host, for a run of an entry point. Tensors of the caller that are in
-/// host memory are copied through staging memory: all inputs in one copy, all
-/// outputs in another.
+/// The layout, for a run of an entry point, of the device memory of a handle
+/// (the object with which a program runs a model on a GPU) and of its staging
+/// memory, a buffer on the host. Tensors of the caller that are in host memory are
+/// copied through staging memory: all inputs in one copy, all outputs in
+/// another.
 struct DeviceLayout {
   explicit DeviceLayout(const Interface &interface);
 
@@ -28,8 +29,8 @@ struct DeviceLayout {
   /// further, the condition for another iteration, which the body writes.
   int64_t cellOf(kernel::LoopOp loop) const;
   /// Returns the offset, in staging memory, of the buffers of the kernels that
-  /// the host executes for a program. Programs are not recursive, so each has
-  /// its own buffers.
+  /// the host executes for a program. Programs (the entry point, and the bodies
+  /// of ifs and loops) are not recursive, so each has its own buffers.
   int64_t secondOf(kernel::ProgramOp program) const {
     return secondOffsets.lookup(program);
   }
@@ -39,20 +40,23 @@ private:
   llvm::SmallVector<kernel::LoopOp> loops;
 };
 
-/// Bytes of memory that a handle allocates: enough for a run of any entry
-/// point, and for the state that persists between runs.
+/// Bytes of memory that a handle (the object with which a program runs a model
+/// on a GPU) allocates: enough for a run of any entry point, and for the state,
+/// the tensors that persist between runs.
 struct DeviceMemory {
   explicit DeviceMemory(llvm::ArrayRef<Interface> interfaces);
   int64_t memory = 0, staging = 0, state = 0;
 };
 
-/// Returns the offset of the first phase byte of an entry point; nullopt if
-/// each of its state values has a single buffer. A phase byte selects one of
-/// two buffers of a state value.
+/// Returns the offset of the first phase byte of an entry point. A phase byte
+/// states which of the two buffers of a state value (a tensor that persists
+/// between runs) the next run reads. Returns nullopt if each state value of the
+/// entry point has a single buffer.
 std::optional<int64_t> firstPhaseOf(const Interface &interface);
 /// Returns how many recorded launch graphs of the entry point a handle keeps:
-/// two if a state value has two buffers, otherwise one. Returns 0 if the host
-/// decides during a run which kernels to launch.
+/// two if a state value (a tensor that persists between runs) has two buffers,
+/// otherwise one. Returns 0 if the host decides during a run which kernels to
+/// launch.
 unsigned graphsOf(const Interface &interface);
 /// Returns the name of the field of the handle that holds a recorded graph and
 /// the arguments that the graph was recorded for; `number` is the index of the

@@ -109,8 +109,9 @@ void DevicePrinter::printOther(Operation *op) {
 }
 
 void DevicePrinter::printOnHost(kernel::LaunchOp launch) {
-  // The host kernel reads results of the device and may overwrite memory that
-  // the device still reads, so the host waits first.
+  // The kernel, which runs on the host, reads results of the device and may
+  // overwrite memory that the device still reads, so the host first waits for
+  // the device.
   printWait();
   if (std::string nodes = nodesText(launch.getLoc()); !nodes.empty())
     out.comment(nodes + ", on the host");
@@ -266,7 +267,8 @@ bool DevicePrinter::isSizedByCaller(const InterfaceTensor &tensor) const {
 }
 
 /// Prints the function that is recorded as a graph: the launches and, for
-/// tensors in host memory, the copies from and to staging memory.
+/// tensors in host memory, the copies from and to staging memory, a buffer of
+/// the handle on the host.
 void DevicePrinter::printEnqueue() {
   out.comment("Enqueues a whole run on a stream. `staging` is null if the "
               "caller's tensors are in device memory.");
@@ -355,8 +357,8 @@ void DevicePrinter::printInputs() {
   }
 }
 
-/// Prints the comparison, on the host, of specialized inputs with the values
-/// that they were bound to.
+/// Prints the comparison, on the host, of specialized inputs (those fixed by
+/// --bind) with the values that they were bound to.
 void DevicePrinter::printBoundValues() {
   for (auto require :
        interface.main->getRegion(0).getOps<kernel::RequireEqualOp>()) {
@@ -387,9 +389,9 @@ void DevicePrinter::printOutputs() {
   out.close();
 }
 
-/// Prints code that records the run as a launch graph, unless the recorded graph
-/// has the same arguments. If state values are double-buffered, runs alternate
-/// between two graphs.
+/// Prints code that records the run as a launch graph, unless the recorded
+/// graph has the same arguments. If state values (tensors that persist between
+/// runs) are double-buffered, runs alternate between two graphs.
 void DevicePrinter::printRecording() {
   std::string recorded = "handle->" + recordedText(interface), changed;
   if (hasPhases()) {

@@ -49,7 +49,8 @@ private:
                      const std::string &cell) override;
   void printCarried(const std::string &to, const std::string &from,
                     const std::string &count, mlir::Type element) override;
-  /// Prints a call of a program. The stream may have unfinished work after it.
+  /// Prints a call of the function of a program. After the call, the stream may
+  /// have unfinished work.
   void printChecked(const std::string &call) override {
     check(call);
     isBusy = isArriving = true;
@@ -75,11 +76,13 @@ private:
                ? context.target.device.stream.str() + " *const *streams"
                : streamType() + "stream";
   }
-  /// Whether state values are double-buffered.
+  /// Whether state values (tensors that persist between runs) are
+  /// double-buffered. If so, phase bytes state which buffer the next run reads.
   bool hasPhases() const { return firstPhaseOf(interface).has_value(); }
   /// Returns the parameters, each followed by a comma, through which functions
-  /// that enqueue launches take the state. stateArguments returns the
-  /// arguments: fields of `owner`, such as "handle->".
+  /// that enqueue launches take the state (the tensors that persist between
+  /// runs). stateArguments returns the arguments: fields of `owner`, such as
+  /// "handle->".
   std::string stateParameters() const {
     return std::string(interface.hasState ? "unsigned char *state, " : "") +
            (hasPhases() ? "const unsigned char *phases, " : "");
@@ -89,9 +92,9 @@ private:
            (hasPhases() ? owner + "phases, " : "");
   }
   /// Return the parameters and arguments through which functions that enqueue
-  /// launches take data-dependent sizes, the host memory `decisions` and the
-  /// device memory `cells` of loop variables; empty if the host decides
-  /// nothing.
+  /// launches take data-dependent sizes, `decisions` (host memory for the
+  /// values that the host reads during a run) and `cells` (device memory for
+  /// the variables of loops). Empty if the host decides nothing.
   std::string decisionParameters() const;
   std::string decisionArguments(const std::string &decisions,
                                 const std::string &cells) const;

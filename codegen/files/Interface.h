@@ -21,7 +21,8 @@ struct InterfaceTensor {
   std::string cType;    ///< C type of an element
   std::string note;     ///< what the model says about the tensor, for comments
   kernel::Dims sizes;
-  int64_t elements = 0; ///< number of elements, or its maximum
+  /// Number of elements; if dynamic, the largest possible one
+  int64_t elements = 0;
   bool isOutput = false;
   /// For a tensor that is part of an ONNX sequence or optional value: which
   /// part it is (kernel.part), and the shape of the elements of the sequence if
@@ -56,7 +57,8 @@ struct InterfaceSize {
   /// Whether the size is data-dependent: then the field of the io struct is a
   /// pointer, to which a run writes the size.
   bool isMade = false;
-  /// For a data-dependent size: the outermost program that defines it.
+  /// For a data-dependent size: the outermost program (entry point, or body of
+  /// an if or loop) that defines it.
   kernel::ProgramOp maker = nullptr;
 };
 
@@ -80,10 +82,12 @@ struct Interface {
   std::vector<InterfaceSize> madeSizes;
   std::vector<InterfaceTensor> tensors;
   int64_t arenaBytes = 0, arenaAlign = 64;
-  /// Bytes that persist between runs, aligned like the arena.
+  /// Bytes of the state (the tensors that persist between runs), aligned like
+  /// the arena.
   int64_t stateBytes = 0;
-  bool hasState = false;  ///< whether this entry point uses the state
-  std::string stateField; ///< field of the io struct, if the caller passes it
+  bool hasState = false; ///< whether this entry point uses the state
+  /// The field of the io struct, if the caller passes the state.
+  std::string stateField;
   /// Bytes of fast local memory (such as VTCM) that a run uses, the prefix of
   /// the macros that describe this memory, and the field of the io struct with
   /// its address.
@@ -95,7 +99,7 @@ struct Interface {
   std::string weightsField; ///< field of the io struct, for a weights file
   bool isDevice = false;    ///< kernels run on a GPU
   /// The C++ text before the name of a field of the struct of data-dependent
-  /// sizes.
+  /// sizes: the struct's name and an operator.
   std::string made = "made.";
 
   /// Whether the host decides during a run which kernels run on the GPU, or

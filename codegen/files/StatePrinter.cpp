@@ -45,7 +45,8 @@ static std::vector<StateValue> valuesOf(ArrayRef<Interface> interfaces) {
 }
 
 /// Returns the parameter of a function that returns the address of a state
-/// value: the handle for a GPU, otherwise the state.
+/// value (a tensor that persists between runs). The parameter is the handle for
+/// a GPU, otherwise the state.
 static std::string parameterOf(const Interface &interface) {
   return interface.isDevice
              ? "const " + interface.sharedName + "_handle *handle"

@@ -1,10 +1,11 @@
 // Prints the state, memory that persists between runs, as C++.
 //
 // On a CPU, the caller owns the state and passes it in a field of the io
-// struct. On a GPU, the handle owns the state; the phase bytes, which select
-// one of two buffers of a value, are in host memory. All zeros is a valid
-// initial state. For each value, a generated function returns its address, so
-// that the caller can set another initial value or save the state.
+// struct. On a GPU, the handle (the object that holds the device memory of a
+// model) owns the state; the phase bytes, which select one of two buffers of a
+// value, are in host memory. All zeros is a valid initial state. For each
+// value, a generated function returns its address, so that the caller can set
+// another initial value or save the state.
 
 #ifndef INGOT_CODEGEN_FILES_STATEPRINTER_H
 #define INGOT_CODEGEN_FILES_STATEPRINTER_H
@@ -25,8 +26,9 @@ void printStateDeclarations(llvm::ArrayRef<Interface> interfaces,
 /// value of the state.
 void printStateFunctions(llvm::ArrayRef<Interface> interfaces, TextWriter &out);
 
-/// Returns the C expression for the offset of a tensor in the state. `phases`
-/// is the name of the phase bytes.
+/// Returns the C expression for the offset of a tensor in the state, the memory
+/// for tensors that persist between runs. `phases` is the name of the array of
+/// bytes that select one of two buffers of such a tensor.
 std::string slotText(const InterfaceTensor::Slots &slots,
                      llvm::StringRef phases);
 

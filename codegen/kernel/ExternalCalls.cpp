@@ -112,7 +112,8 @@ void KernelPrinter::printCallExternal(kernel::CallExternalOp call) {
     }
     ++name;
   }
-  // Qualified: the file may have a function of the same name.
+  // The call is qualified, since the generated file may have a function of the
+  // same name.
   out.line((out.language.isC ? "" : "::") + call.getFunction() + "(" +
            llvm::join(arguments, ", ") + ");");
 }

@@ -363,8 +363,9 @@ void KernelPrinter::declareUninitialized(Value value) {
   out.line(type + " " + newVariable(value, sign).name + ";");
 }
 
-/// If an operation updates its own variable, prints it as `acc += a * b` or
-/// similar; otherwise returns false.
+/// If the result of an operation is in the same variable as one of its
+/// operands, prints the operation as `acc += a * b` or similar; otherwise
+/// returns false.
 bool KernelPrinter::printUpdate(Operation *op) {
   Value result = op->getResult(0);
   auto known = variables.find(placement.variable(result));

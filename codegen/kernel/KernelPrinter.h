@@ -44,7 +44,7 @@ struct SourceContext {
   llvm::StringSet<> launched;
   /// Functions that compare floats or call one that does, by symbol.
   llvm::StringSet<> comparesFloats;
-  /// Helpers that host kernels of a GPU output call.
+  /// Helper functions that kernels executed by the host call, in a GPU output.
   llvm::StringSet<> onHost;
   /// The vector types that the source declares, and those that need a splat
   /// function.

@@ -259,8 +259,8 @@ Expr ElementBuilder::loadScalar(Value tensor, ArrayRef<Expr> idx) {
 
 Expr ElementBuilder::loadBroadcast(Value tensor, ArrayRef<Expr> idx) {
   auto shape = cast<RankedTensorType>(tensor.getType()).getShape();
-  // Axes of size 1 are read at index 0. If a strategy has bound the tensor to
-  // an element, `load` ignores the index.
+  // Axes of size 1 are read at index 0. If the tensor is bound to an element
+  // (bindElement), `load` ignores the index.
   Exprs at;
   for (auto [axis, size] : llvm::enumerate(shape)) {
     Expr i = idx[idx.size() - shape.size() + axis];
@@ -444,8 +444,8 @@ Expr ElementBuilder::linearize(ArrayRef<Expr> idx, ArrayRef<Dim> sizes) {
 
 Exprs ElementBuilder::delinearize(Expr position, ArrayRef<Dim> sizes) {
   Exprs idx(sizes.size());
-  // Axes of size 1 have index 0. The index along the outermost other axis needs
-  // no remainder.
+  // Axes of size 1 have index 0. Of the other axes, the outermost one needs no
+  // remainder to compute its index.
   std::optional<size_t> outermost;
   for (auto [axis, size] : llvm::enumerate(sizes))
     if (!(size == 1) && !outermost)

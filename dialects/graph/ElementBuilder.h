@@ -27,9 +27,10 @@ mlir::Type storageType(mlir::Type type);
 mlir::MemRefType storageType(mlir::RankedTensorType type);
 
 /// Builds the code of operator definitions at one insertion point. A load of a
-/// tensor resolves to an element bound by a strategy (an accumulator), to a
-/// load from a buffer, or to the definition of the operator that yields the
-/// tensor.
+/// tensor resolves to an element bound to the tensor by bindElement (such as an
+/// accumulator in a register), to a load from a buffer, or to the definition of
+/// the operator that yields the tensor: the code that computes one element of
+/// it.
 class ElementBuilder {
 public:
   ElementBuilder(mlir::OpBuilder &builder, mlir::Location loc)
@@ -111,7 +112,8 @@ public:
   void bindBuffer(mlir::Value tensor, mlir::Value buffer) {
     buffers[tensor] = buffer;
   }
-  /// States that every load of `tensor` yields `element`, whatever its index.
+  /// States that every load of `tensor` yields `element` (such as an
+  /// accumulator in a register), whatever its index.
   void bindElement(mlir::Value tensor, Expr element) {
     elements[tensor] = element;
   }
@@ -243,9 +245,9 @@ public:
   /// The number of independent vector accumulators that hide the latency of an
   /// addition.
   static constexpr int64_t sumsAtOnce = 8;
-  /// Whether a recurrence reads its weights backwards in every second time
-  /// step. The weights that the previous step read last are then still in the
-  /// cache.
+  /// Whether a recurrent layer (such as an LSTM) reads its weights backwards in
+  /// every second time step. The weights that the previous step read last are
+  /// then still in the cache.
   bool alternates = false;
 
 protected:

@@ -1,6 +1,6 @@
 // Remembers the elements that one `ElementBuilder::load` has built on the way
-// through the operators of a group, so that an element with several readers is
-// built once, however long the chain:
+// through the operators of a fusion group, so that an element with several
+// readers is built once, however long the chain:
 //
 //   y = x * sigmoid(x), z = y * sigmoid(y), ...    z reads y twice, y reads x
 //                                                  twice: without the memo the
@@ -36,8 +36,10 @@ public:
   void clear();
 
 private:
-  /// The value of an index is represented as `base + offset`. `base` is the
-  /// number of a key, or 0 if the index is the constant `offset`.
+  /// The value of an index is represented as `base + offset`. `base` is a
+  /// number that baseOf has given to the index without its constant: the same
+  /// value, or the same operation on equal operands, gets the same number. It
+  /// is 0 if the index is the constant `offset`.
   struct Number {
     int64_t base, offset;
   };

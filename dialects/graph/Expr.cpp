@@ -240,8 +240,8 @@ Expr fma(Expr x, Expr y, Expr z) {
   ElementBuilder::unify(y, z);
   if (!isFloat(x))
     return x * y + z;
-  // `z` is 0 as the initial value of a sum. Without `+ 0`, at most the sign of
-  // a zero result differs.
+  // `z` is 0 if it is the initial value of a sum. Omitting the addition of 0
+  // changes at most the sign of a zero result.
   if (matchPattern(z.value, m_PosZeroFloat()))
     return x * y;
   if (isa<VectorType>(x.value.getType()))

@@ -55,7 +55,8 @@ def Graph_BuildersByRule : NativeOpTrait<"InfersTypes", [], [{}], [{
 def Graph_InferredTypes
     : TraitList<[Graph_StatedTypes, DeclareOpInterfaceMethods<InferTypeOpInterface>, Graph_BuildersByRule]>;
 
-/// Marks operators whose type rule and definition support dynamic sizes.
+/// Marks operators whose type rule and definition (the code that computes their
+/// elements) support dynamic sizes.
 def Graph_DynamicSizes : NativeOpTrait<"DynamicSizes"> {
   let cppNamespace = "::ingot::graph";
 }

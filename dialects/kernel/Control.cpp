@@ -1,4 +1,5 @@
-// Verifiers of operations that run other programs (kernel.if, kernel.loop).
+// Verifiers of kernel.if and kernel.loop, which run other programs: their
+// bodies.
 //
 // Like launches, these operations are checked in both forms that they have in
 // the pipeline: on tensors, and on buffers, where the results of a program have
@@ -57,8 +58,9 @@ static int64_t frameBytes(Operation *op, ArrayRef<FlatSymbolRefAttr> bodies,
   return bytes;
 }
 
-/// Checks that one output follows the first `count` outputs: a frame of at
-/// least `bytes` bytes. If `bytes` is 0, checks that no output follows.
+/// Checks that one output follows the first `count` outputs: a frame (the part
+/// of the arena that the bodies use) of at least `bytes` bytes. If `bytes` is
+/// 0, checks that no output follows.
 static LogicalResult checkFrame(Operation *op, ValueRange outputs, size_t count,
                                 int64_t bytes) {
   bool holds = outputs.size() == count + (bytes > 0);
@@ -113,7 +115,7 @@ LogicalResult LoopOp::verifySymbolUses(SymbolTableCollection &symbols) {
   SmallVector<Type> all =
       typesOf(onBuffers ? ValueRange(getOutputs()) : ValueRange(getResults()));
   // The outputs are the results, the second buffers of carried tensors, and the
-  // frame.
+  // frame, the part of the arena that the body uses.
   size_t count = all.size();
   if (onBuffers) {
     if (all.size() < 2 * carried + (frame > 0) ||

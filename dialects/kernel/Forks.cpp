@@ -1,9 +1,9 @@
-// Verifies forks, whose branches run concurrently, and teams (worker groups).
+// Verifies forks (launches of kernels in branches that run concurrently) and
+// teams (worker groups: the same threads process the launches in sequence).
 //
 // Launches with the same `fork` are consecutive. A launch reads only data that
 // was written before the fork or by its own branch, not data that other
-// branches write. Launches with the same `team` are consecutive as well, and
-// run in sequence.
+// branches write. Launches with the same `team` are consecutive as well.
 
 #include "dialects/kernel/HostOps.h"
 #include "dialects/kernel/KernelModule.h"
@@ -19,8 +19,8 @@ static bool isStep(Operation *op) {
              RequireEqualOp>(op);
 }
 
-/// Returns the launch in another branch of the same fork that computes `value`,
-/// or the buffer of which `value` is a slice; null if there is none.
+/// Returns the launch, in another branch of the same fork, that computes
+/// `value` or the tensor of which `value` is a slice; null if there is none.
 static LaunchOp ofOtherBranch(Value value, LaunchOp launch) {
   Operation *op = value.getDefiningOp();
   if (!op)

@@ -70,8 +70,8 @@ inline constexpr llvm::StringLiteral kStateAttr = "kernel.state";
 inline constexpr llvm::StringLiteral kSlotsAttr = "kernel.slots";
 inline constexpr llvm::StringLiteral kPhaseAttr = "kernel.phase";
 inline constexpr llvm::StringLiteral kAppendedAttr = "kernel.appended";
-/// The values of `kernel.part`: the role of a tensor in a sequence or optional
-/// value.
+/// The values of `kernel.part`: which part of an ONNX sequence or optional
+/// value a tensor of the interface contains.
 inline constexpr llvm::StringLiteral kElementsPart = "elements";
 inline constexpr llvm::StringLiteral kShapesPart = "shapes";
 inline constexpr llvm::StringLiteral kPresentPart = "present";
@@ -89,11 +89,12 @@ bool sharesSteps(FuncOp kernel);
 /// Whether a launch of the kernel has work for several threads.
 bool usesThreads(FuncOp kernel);
 
-/// Checks that the launches of a fork are consecutive, and that none reads a
-/// value that another branch computes.
+/// Checks that the launches of a fork (whose branches run concurrently) are
+/// consecutive, and that none reads a value that another branch computes.
 llvm::LogicalResult verifyForks(ProgramOp program);
-/// Checks that the launches of a worker group (`team`) are consecutive. Between
-/// them, no other operation may do work or stop the program.
+/// Checks that the launches of a worker group (`team`: the same threads process
+/// them in sequence) are consecutive. Between them, no other operation may do
+/// work or make the program return an error.
 llvm::LogicalResult verifyTeams(ProgramOp program);
 
 /// Returns the bytes of one element in memory; types narrower than a byte, such

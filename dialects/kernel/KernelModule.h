@@ -40,10 +40,11 @@ mlir::Value bufferRoot(mlir::Value memref);
 /// buffers, each aligned.
 int64_t sharedBytes(FuncOp kernel);
 
-/// Returns the number of branches of a program's widest fork; 1 if it has none.
+/// Returns the number of branches of a program's widest fork (launches that run
+/// concurrently); 1 if it has no fork.
 int64_t mostBranches(ProgramOp program);
 /// Checks, once launches work on buffers, that no branch of a fork writes bytes
-/// that another branch reads or writes.
+/// that another branch, which runs concurrently, reads or writes.
 llvm::LogicalResult checkBranches(ProgramOp program,
                                   const mlir::SymbolTable &symbols);
 

@@ -250,8 +250,8 @@ void cuda(std::vector<TargetDescription> &targets) {
   hopper.ofWarps = 0.629;
   hopper.l2BytesPerSecond = 8.2e12;
   hopper.tileBytesPerSecond = 12e12;
-  // No branches: kernels start before the previous kernel ends, and branches
-  // would prevent that.
+  // Branches of a launch graph do not pay off: without them, kernels start
+  // before the previous kernel ends.
   hopper.branchSeconds = 0;
   add("sm_90a", "NVIDIA GPU, Hopper (H100, H200)",
       {HOPPER, "/usr/local/cuda/bin/" HOPPER}, hopper, 50 << 20);

@@ -2,9 +2,10 @@
 //
 // The program replaces the runtime calls that launch a kernel, or that clear
 // memory for a kernel, by functions that record an event before and after the
-// launch. All launches are on one stream. Before each launch, it writes as much
-// memory as the L2 cache holds. So weights are not in the cache, as in a run of
-// the network, and the GPU is busy until the launch is on the stream.
+// launch. All launches are on one stream. Before each launch, the program
+// writes as much memory as the L2 cache holds. So weights are not in the cache,
+// as in a run of the network, and the GPU is busy until the launch is on the
+// stream.
 
 #include "targets/LaunchTiming.h"
 

@@ -10,7 +10,8 @@ class Graph_Move<string mnemonic, list<Trait> traits = [], Trait types = Graph_I
                       types>;
 
 /// Operators that move elements along each axis independently. If the axes of
-/// the operand are permuted, their attributes are permuted in the same way.
+/// its operand are permuted, the attributes of such an operator are permuted in
+/// the same way.
 class Graph_AxisMove<string mnemonic, list<Trait> traits = [], Trait types = Graph_InferredTypes>
     : Graph_Move<mnemonic, !listconcat([DeclareOpInterfaceMethods<PermuteOpInterface, ["permutesOperand"]>], traits),
                  types>;

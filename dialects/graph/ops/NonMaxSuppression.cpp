@@ -147,11 +147,12 @@ private:
     return (own > other) | (equal(own, other) & (x < y));
   }
 
-  /// Inserts `box` into the heap that consists of the first `size` slots: from
-  /// the free slot `slot`, moves down until the heap order holds.
+  /// Inserts `box` into the heap that consists of the first `size` slots, of
+  /// which `slot` is free: moves the free slot down until the heap order
+  /// permits `box` there.
   void sink(Expr box, Expr slot, Expr size) {
-    // The loop carries the free slot, and a cursor: the same index, or `size`
-    // once the box is stored.
+    // The loop carries the free slot and a cursor. The cursor equals the free
+    // slot until the box is stored, and `size` afterwards.
     Exprs end = b.loopWhile(
         {slot, slot}, [&](ArrayRef<Expr> c) { return c[1] < size; },
         [&](ArrayRef<Expr> c) -> Exprs {

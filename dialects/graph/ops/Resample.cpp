@@ -274,8 +274,9 @@ Expr RoiAlignOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
   auto toReal = [&](Expr i) { return convert(convert(i, i64), real); };
   auto toIndex = [&](Expr x) { return convert(convert(x, i64), indexType); };
 
-  // For each axis (y, x): the start of the bin, its size, and the number of
-  // samples.
+  // RoiAlign divides a region into bins, one for each output position, and
+  // averages samples of the input in each bin. For each axis (y, x): the start
+  // of the bin, its size, and the number of samples.
   struct Bin {
     Expr start, size, count, countReal;
   } bins[2];

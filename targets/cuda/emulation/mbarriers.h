@@ -1,6 +1,6 @@
-// mbarriers of the emulated GPU ("gates"), and copies of whole tiles that
-// signal them (cp.async.bulk.tensor). A copy completes as late as possible:
-// when no thread could continue otherwise. Included by cuda_runtime.h.
+// mbarriers of the emulated GPU, and copies of whole tiles that signal them
+// (cp.async.bulk.tensor). A copy completes as late as possible: when no thread
+// could continue otherwise. Included by cuda_runtime.h.
 
 #ifndef INGOT_EMULATED_MBARRIERS_H
 #define INGOT_EMULATED_MBARRIERS_H
