@@ -101,9 +101,9 @@ struct IssueRates {
   double missedLoad = 0.6;
 };
 
-/// A GPU, which runs a kernel as blocks of threads: the cost model of
-/// strategies for it. Rates per second are those of one GPU of this compute
-/// capability, which targets/cuda/Cuda.cpp names.
+/// A GPU, which runs a kernel as blocks of threads: the cost model from which
+/// its kernels are chosen. Rates per second are those of one GPU of this
+/// compute capability, which targets/cuda/Cuda.cpp names.
 struct Device {
   /// Compute capability as one number, 80 for 8.0; 0 if the target is not a
   /// GPU.
@@ -155,7 +155,7 @@ struct Device {
 };
 
 /// Matrix tile registers (such as AMX), for which the table of intrinsics has
-/// entries kernel.multiply_tiles: the cost model of strategies that use them.
+/// entries kernel.multiply_tiles: the cost model of kernels that use them.
 struct TileRegisters {
   /// The number of tile registers (0: none), their maximum number of rows, and
   /// the bytes per row.
@@ -231,14 +231,15 @@ struct TargetDescription {
   /// Whether there is no operating system: programs include their own start-up
   /// code.
   bool freestanding = false;
-  /// Required alignment in bytes: of the arena and of constants; then of the
-  /// tensors that the caller passes, if it is more than the alignment of their
-  /// elements.
+  /// Required alignment in bytes: of the arena (the buffer for intermediate
+  /// tensors) and of constants; then of the tensors that the caller passes, if
+  /// it is more than the alignment of their elements.
   unsigned bufferAlign = 64, tensorAlign = 1;
   /// The name of a local memory (not a cache or DRAM), such as "vtcm", that
   /// vectors read fastest and that the caller provides for each run. The name
-  /// is part of the option for the size of this memory and of the io struct.
-  /// Empty if there is no such memory.
+  /// is also that of the option for the size of this memory, and of the field
+  /// for its address in the argument of a run. Empty if there is no such
+  /// memory.
   llvm::StringRef tcmName;
   int64_t l1Bytes = 0, l2Bytes = 0;
   /// The bytes of one way of the L1 cache; 0 if unknown. Addresses that differ

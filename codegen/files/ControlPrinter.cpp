@@ -3,10 +3,11 @@
 // these functions.
 //
 // The parameters of such a function are the inputs and outputs of the body,
-// then what the body needs of its caller: its part of the arena, the address of
-// weights that are not in the source, the dynamic sizes, and the threads. For a
-// GPU, the function also takes the stream, and the host memory to which branch
-// conditions and loop limits are copied.
+// then what the body needs of its caller: its part of the arena (the buffer for
+// intermediate tensors), the address of weights that are not in the source, the
+// dynamic sizes, and the threads. For a GPU, the function also takes the
+// stream, and the host memory to which branch conditions and loop limits are
+// copied.
 
 #include "codegen/files/ControlPrinter.h"
 
@@ -51,8 +52,9 @@ void ControlPrinter::printHelpers() {
 }
 
 /// Whether the printed code uses a data-dependent size: passes it to a kernel,
-/// or writes it to the io struct. If not, such sizes are only checked, like the
-/// number of characters that the results of string operators need.
+/// or writes it to the io struct (the argument of a run). If not, such sizes
+/// are only checked, like the number of characters that the results of string
+/// operators need.
 bool ControlPrinter::readsMadeSizes() const {
   bool reads = llvm::any_of(
       interface.sizes, [](const InterfaceSize &size) { return size.isMade; });
@@ -325,11 +327,11 @@ void ControlPrinter::printProgram(kernel::ProgramOp program) {
   arenaNames.clear();
 }
 
-/// Prints a call of the function of `program`. The arguments are `buffers`,
-/// followed by those that needsOf(program) lists. The first `count` values of
-/// `outputs` are results; the next one is the part of the arena that the
-/// program uses. If the called function returns an error, the printed code
-/// returns this error, too.
+/// Prints a call of the function of `program`, the body of an if or a loop. The
+/// arguments are `buffers`, followed by those that needsOf(program) lists. The
+/// first `count` values of `outputs` are results; the next one is the part of
+/// the arena that the program uses. If the called function returns an error,
+/// the printed code returns this error, too.
 void ControlPrinter::printCall(kernel::ProgramOp program, std::string buffers,
                                ValueRange outputs, size_t count) {
   Needs needs = needsOf(program);

@@ -11,9 +11,9 @@ namespace ingot {
 
 /// Prints <name>_upload, _create, _reset, _destroy and _release, and the
 /// functions that return the address of a state value (a tensor that persists
-/// between runs). A handle is the object that holds the device memory of a
-/// model. The printed code calls the driver through functions of the target's
-/// prologue.
+/// between runs). A handle is the object with which a program runs a model on a
+/// GPU. The printed code calls the driver through functions of the target's
+/// prologue, the text before the kernels.
 class DeviceHandlePrinter : ProgramPrinter {
 public:
   DeviceHandlePrinter(llvm::ArrayRef<Interface> interfaces,

@@ -14,12 +14,13 @@ namespace ingot {
 struct DeviceLayout {
   explicit DeviceLayout(const Interface &interface);
 
-  /// The offset of each tensor of the interface in staging memory. In device
-  /// memory tensors have the same offsets, counted from `tensors`.
+  /// The offset of each tensor of the interface in staging memory, the buffer
+  /// on the host through which tensors are copied. In device memory tensors
+  /// have the same offsets, counted from `tensors`.
   llvm::SmallVector<int64_t> offsets;
-  /// In staging memory: the start of the outputs, the start of the values that
-  /// the host reads during a run (branch conditions, loop limits, sizes), and
-  /// the total size.
+  /// In staging memory, the buffer on the host through which data is copied:
+  /// the start of the outputs, the start of the values that the host reads
+  /// during a run (branch conditions, loop limits, sizes), and the total size.
   int64_t outputs = 0, decisions = 0, staging = 0;
   /// In device memory: the start of the tensors, and the total size.
   int64_t tensors = 0, device = 0;
@@ -28,9 +29,10 @@ struct DeviceLayout {
   /// number of the iteration, which the body reads on the device, and, 8 bytes
   /// further, the condition for another iteration, which the body writes.
   int64_t cellOf(kernel::LoopOp loop) const;
-  /// Returns the offset, in staging memory, of the buffers of the kernels that
-  /// the host executes for a program. Programs (the entry point, and the bodies
-  /// of ifs and loops) are not recursive, so each has its own buffers.
+  /// Returns the offset, in staging memory on the host, of the buffers of the
+  /// kernels that the host executes for a program. Programs (the entry point,
+  /// and the bodies of ifs and loops) are not recursive, so each has its own
+  /// buffers.
   int64_t secondOf(kernel::ProgramOp program) const {
     return secondOffsets.lookup(program);
   }
@@ -53,22 +55,23 @@ struct DeviceMemory {
 /// between runs) the next run reads. Returns nullopt if each state value of the
 /// entry point has a single buffer.
 std::optional<int64_t> firstPhaseOf(const Interface &interface);
-/// Returns how many recorded launch graphs of the entry point a handle keeps:
-/// two if a state value (a tensor that persists between runs) has two buffers,
-/// otherwise one. Returns 0 if the host decides during a run which kernels to
-/// launch.
+/// Returns how many recorded launch graphs of the entry point a handle (the
+/// object with which a program runs a model on a GPU) keeps: two if a state
+/// value (a tensor that persists between runs) has two buffers, otherwise one.
+/// Returns 0 if the host decides during a run which kernels to launch.
 unsigned graphsOf(const Interface &interface);
-/// Returns the name of the field of the handle that holds a recorded graph and
-/// the arguments that the graph was recorded for; `number` is the index of the
-/// graph if there are two.
+/// Returns the name of the field of the handle (the object with which a program
+/// runs a model on a GPU) that holds a recorded graph and the arguments that
+/// the graph was recorded for; `number` is the index of the graph if there are
+/// two.
 std::string recordedText(const Interface &interface,
                          llvm::StringRef number = "0");
 
 /// Prints those macros of the header that state the sizes of memory.
 void printDeviceMacros(const Interface &interface, const DeviceMemory &memory,
                        TextWriter &out);
-/// Prints the part of the header after the io structs: the functions of a model
-/// whose kernels run on a GPU.
+/// Prints the part of the header after the io structs (the arguments of runs):
+/// the functions of a model whose kernels run on a GPU.
 void printDeviceFunctions(llvm::ArrayRef<Interface> interfaces,
                           llvm::ArrayRef<Variant> variants, TextWriter &out);
 

@@ -42,9 +42,9 @@ void DevicePrinter::beginProgram(kernel::ProgramOp program) {
                std::to_string(layout.secondOf(program) - layout.decisions);
 }
 
-/// Prints the end of the open fork and the beginning of the fork that contains
-/// `launch`, unless both are the same fork. The launches of a fork run
-/// concurrently on several streams.
+/// A fork is a sequence of launches, in branches that run concurrently on
+/// several streams. Prints the end of the open fork and the beginning of the
+/// fork that contains `launch`, unless both are the same fork.
 void DevicePrinter::printForkBefore(kernel::LaunchOp launch) {
   std::optional<uint64_t> next = launch ? launch.getFork() : std::nullopt;
   if (next == fork)
@@ -267,8 +267,8 @@ bool DevicePrinter::isSizedByCaller(const InterfaceTensor &tensor) const {
 }
 
 /// Prints the function that is recorded as a graph: the launches and, for
-/// tensors in host memory, the copies from and to staging memory, a buffer of
-/// the handle on the host.
+/// tensors in host memory, the copies from and to staging memory, a buffer on
+/// the host.
 void DevicePrinter::printEnqueue() {
   out.comment("Enqueues a whole run on a stream. `staging` is null if the "
               "caller's tensors are in device memory.");

@@ -10,7 +10,7 @@ namespace ingot {
 
 /// Prints the host functions of an entry point: the function that launches all
 /// kernels on a stream, then <name>_run. The printed code calls the driver
-/// through functions of the target's prologue.
+/// through functions of the target's prologue, the text before the kernels.
 ///
 /// Launches are recorded as a launch graph. If the host decides during the run
 /// which kernels to launch, launches are enqueued on the caller's stream one by
@@ -67,8 +67,8 @@ private:
   void printBoundValues();
   void printRecording();
   void printOutputs();
-  /// Returns the number of streams, which is the largest number of launches
-  /// that can run concurrently.
+  /// Returns the number of streams, which is the largest number of kernels that
+  /// can run concurrently.
   int64_t streams() const { return kernel::mostBranches(interface.main); }
   /// Returns the parameter with the stream, or with an array of streams.
   std::string streamParameter() const {

@@ -102,7 +102,8 @@ static void printMacros(const Interface &interface, TextWriter &out) {
   out.blank();
 }
 
-/// Returns the pointer type of a tensor's field in the io struct.
+/// Returns the pointer type of a tensor's field in the io struct, the argument
+/// of <name>_run.
 static std::string fieldType(const InterfaceTensor &tensor) {
   if (tensor.isOfStrings())
     return tensor.isOutput ? "const char **" : "const char *const *";
@@ -367,8 +368,9 @@ static void printWrapper(const Interface &interface, TextWriter &out) {
   out.line("} // namespace " + space);
 }
 
-/// Returns the bytes of memory that a handle has to allocate so that it can run
-/// the code of any of the targets.
+/// Returns the bytes of memory that a handle (the object with which a program
+/// runs a model on a GPU) has to allocate so that it can run the code of any of
+/// the targets.
 static DeviceMemory largestOf(ArrayRef<Variant> variants,
                               const CodegenOptions &options,
                               const Weights &weights) {

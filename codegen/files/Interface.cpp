@@ -80,8 +80,8 @@ Interface::Interface(kernel::ProgramOp main, const CodegenOptions &options,
         vtcmMacro = macro + "_" + target->tcmName.upper();
       }
     }
-  // A GPU output uploads its weights before any run, so its io struct has no
-  // field for a weights file.
+  // A GPU output uploads its weights before any run, so the io struct, the
+  // argument of a run, has no field for a weights file.
   if (isDevice)
     fields.reserve("place");
   else if (weightsMode == WeightsMode::File)
@@ -89,7 +89,8 @@ Interface::Interface(kernel::ProgramOp main, const CodegenOptions &options,
   for (unsigned i = 0; i < main.getNumArguments(); ++i)
     hasState |= main.getArgAttr(i, kernel::kSlotsAttr) != nullptr;
   // In a GPU output, the handle owns the state (the tensors that persist
-  // between runs), so the io struct has no field for it.
+  // between runs), so the io struct, the argument of a run, has no field for
+  // it.
   if (hasState && !isDevice)
     stateField = fields.unique("state");
   llvm::StringMap<kernel::SymbolAttr> symbols;
@@ -165,8 +166,8 @@ Interface::Interface(kernel::ProgramOp main, const CodegenOptions &options,
       tensor.onnxName =
           (tensor.isOutput ? "output" : "input") + std::to_string(index);
     // Tensors in the state (those that persist between runs) have no field in
-    // the io struct, so the field of a dynamic size may have the same name as
-    // such a tensor.
+    // the io struct, the argument of a run, so the field of a dynamic size may
+    // have the same name as such a tensor.
     bool isState = main.getArgAttr(index, kernel::kSlotsAttr) != nullptr;
     tensor.field = isState ? toIdentifier(tensor.onnxName)
                            : fields.unique(tensor.onnxName);

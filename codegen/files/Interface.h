@@ -15,7 +15,7 @@
 namespace ingot {
 
 struct InterfaceTensor {
-  std::string field;    ///< field of the io struct
+  std::string field;    ///< its field in the io struct, the argument of a run
   std::string onnxName; ///< name in the model
   std::string type;     ///< ONNX name of the type: float32, int64, bool, ...
   std::string cType;    ///< C type of an element
@@ -49,13 +49,13 @@ struct InterfaceTensor {
 /// A dynamic size: either the caller gives it for each run, or it is
 /// data-dependent.
 struct InterfaceSize {
-  std::string field; ///< field of the io struct
+  std::string field; ///< its field in the io struct, the argument of a run
   kernel::SymbolAttr symbol;
   /// The expression that the size must equal at run time, unless any value is
   /// valid.
   std::optional<kernel::Dim> equalTo = std::nullopt;
-  /// Whether the size is data-dependent: then the field of the io struct is a
-  /// pointer, to which a run writes the size.
+  /// Whether the size is data-dependent: then its field in the io struct (the
+  /// argument of a run) is a pointer, to which a run writes the size.
   bool isMade = false;
   /// For a data-dependent size: the outermost program (entry point, or body of
   /// an if or loop) that defines it.
@@ -82,15 +82,16 @@ struct Interface {
   std::vector<InterfaceSize> madeSizes;
   std::vector<InterfaceTensor> tensors;
   int64_t arenaBytes = 0, arenaAlign = 64;
-  /// Bytes of the state (the tensors that persist between runs), aligned like
-  /// the arena.
+  /// Bytes of the state (the tensors that persist between runs), which is
+  /// aligned like the arena, the buffer for intermediate tensors.
   int64_t stateBytes = 0;
   bool hasState = false; ///< whether this entry point uses the state
-  /// The field of the io struct, if the caller passes the state.
+  /// The field of the io struct (the argument of a run) with the state's
+  /// address, if the caller passes the state.
   std::string stateField;
   /// Bytes of fast local memory (such as VTCM) that a run uses, the prefix of
-  /// the macros that describe this memory, and the field of the io struct with
-  /// its address.
+  /// the macros that describe this memory, and the field of the io struct (the
+  /// argument of a run) with its address.
   int64_t vtcmBytes = 0;
   std::string vtcmMacro, vtcmField;
   int64_t tensorAlign =
@@ -106,7 +107,7 @@ struct Interface {
   /// with which dynamic sizes.
   bool isDecided() const { return isDevice && kernel::decidesOnHost(main); }
   /// Returns the text of a shape, such as "[1,past + 1,16]", where `past` is a
-  /// field of the io struct.
+  /// field of the io struct, the argument of a run.
   std::string shapeText(llvm::ArrayRef<kernel::Dim> sizes) const;
   /// Returns the name of a function of the entry point within the namespace of
   /// the model.
@@ -123,7 +124,8 @@ std::vector<Interface> interfacesOf(const Variant &variant,
                                     const CodegenOptions &options,
                                     const Weights &weights);
 
-/// Returns the bytes of an arena that suffices for each of the entry points.
+/// Returns the bytes of an arena (the buffer for intermediate tensors) that
+/// suffices for each of the entry points.
 int64_t largestArena(llvm::ArrayRef<Interface> interfaces);
 
 } // namespace ingot

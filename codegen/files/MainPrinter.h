@@ -30,7 +30,7 @@ public:
   static void printPublicRun(const Interface &interface, llvm::StringRef inside,
                              TextWriter &out);
   /// Prints <name>_kernel_name, which returns the description of a kernel,
-  /// given the number that the trace callback gets.
+  /// given the number that the user's trace callback gets.
   void printKernelNames(TextWriter &out);
 
 private:
@@ -48,8 +48,8 @@ private:
   void endTeam() override;
   void printOther(mlir::Operation *op) override;
 
-  /// The number of each launch (call of a kernel), by which the trace callback
-  /// identifies it.
+  /// The number of each launch (call of a kernel), by which the user's trace
+  /// callback identifies it.
   llvm::DenseMap<mlir::Operation *, unsigned> numbers;
 };
 

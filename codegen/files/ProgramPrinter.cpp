@@ -50,7 +50,8 @@ static bool isFrame(kernel::ArenaOp buffer) {
   });
 }
 
-/// Returns the signedness with which most launches access a buffer.
+/// Returns the signedness as which most launches (calls of kernels) access the
+/// elements of a buffer.
 Sign ProgramPrinter::signOf(Value buffer) const {
   int64_t launches = 0, isUnsigned = 0;
   for (OpOperand &use : buffer.getUses())

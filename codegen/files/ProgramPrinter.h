@@ -1,4 +1,5 @@
-// Prints the launches (calls of kernels) of one program as C++.
+// Prints the launches (calls of kernels) of one program (entry point, or body
+// of an if or loop) as C++.
 
 #ifndef INGOT_CODEGEN_FILES_PROGRAMPRINTER_H
 #define INGOT_CODEGEN_FILES_PROGRAMPRINTER_H
@@ -90,7 +91,7 @@ protected:
   std::string secondBase;
   /// The names of pointers to buffers. The key is: name, offset and element
   /// type of the buffer; whether it is in the memory at `secondBase` instead of
-  /// the arena; its signedness.
+  /// the arena, where most intermediate tensors are; its signedness.
   llvm::DenseMap<
       std::tuple<llvm::StringRef, uint64_t, mlir::Type, unsigned, unsigned>,
       std::string>

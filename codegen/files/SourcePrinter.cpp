@@ -165,7 +165,8 @@ public:
     }
     std::string kernelText = textOfKernels();
     // The functions that launch the kernels are printed later. The only text of
-    // the prologue that they use is for prefetches.
+    // the target's prologue (the text before the kernels) that they use is for
+    // prefetches.
     std::string used = kernelText;
     module.walk([&](kernel::PrefetchOp) { used += target.prefetchText; });
     std::set<std::string> macros = printOpening(target.openText, used, out);

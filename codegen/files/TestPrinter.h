@@ -16,7 +16,7 @@ struct TestNode {
   std::string name;
   llvm::StringRef type;
   /// Index of the argument of the main function that holds the result; -1 if
-  /// the result is in the arena.
+  /// the result is in the arena, the buffer for intermediate tensors.
   int argument = -1;
   int64_t offset = 0, sizes[4], strides[4];
 };

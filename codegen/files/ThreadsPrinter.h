@@ -20,9 +20,9 @@ void reserveThreadNames(NameScope &names);
 
 /// Prints the functions that kernels and launches of these modules, which are
 /// of CPU targets, use to run on the caller's threads: `parallel` for a single
-/// loop, and runtime_support/ingot_team.h for worker groups, whose threads
-/// execute several kernels together. Prints nothing if all kernels run on a
-/// single thread.
+/// loop, and runtime_support/ingot_team.h for worker groups, sequences of short
+/// kernels that the same threads process. Prints nothing if all kernels run on
+/// a single thread.
 void printThreads(llvm::ArrayRef<mlir::ModuleOp> modules, TextWriter &out);
 
 } // namespace ingot

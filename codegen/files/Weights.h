@@ -11,8 +11,8 @@
 //           the generated code.
 // In an object or a file, each weight is aligned to 128 bytes.
 //
-// A weights file is a header of one page and the payload. The header contains,
-// at these byte offsets and in little endian:
+// A weights file is a header of one page and the payload, the bytes of the
+// weights. The header contains, at these byte offsets and in little endian:
 //   0 "INGOTWTS"   8 u32 version (2)   12 u32 header bytes (4096)
 //   16 u64 payload bytes   24 u64 checksum of the payload
 // The generated code also contains the checksum, and rejects a file with

@@ -55,8 +55,8 @@ static unsigned inComparison(arith::CmpFOp compare, unsigned) {
     return 1;
   }
 }
-/// A select between masks prints as bitwise logic, in which the condition
-/// occurs twice.
+/// A select between masks (vectors of i1) prints as bitwise logic, in which the
+/// condition occurs twice.
 static unsigned inChoice(arith::SelectOp select, unsigned index) {
   return index == 0 && select.getType() == select.getCondition().getType() ? 2
                                                                            : 1;

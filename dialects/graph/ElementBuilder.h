@@ -139,7 +139,7 @@ protected:
   Expr loadBuffer(mlir::Value buffer, mlir::Type elementType,
                   llvm::ArrayRef<Expr> idx);
   /// Builds the element of `tensor` at `idx` by the definition of the operator
-  /// that yields `tensor`.
+  /// that yields `tensor`: the code that computes one element of it.
   Expr build(mlir::Value tensor, llvm::ArrayRef<Expr> idx);
   /// Builds one iteration of a reduction. Names its result "sum" unless `body`
   /// has named it.

@@ -65,14 +65,14 @@ class Graph_Op<string mnemonic, list<Trait> traits = []> : Op<Graph_Dialect, mne
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
 }
 
-/// An operator with one result, whose definition computes a single element of
-/// that result.
+/// An operator with one result. Its definition is the code that computes a
+/// single element of that result.
 class Graph_ElementOp<string mnemonic, list<Trait> traits = [], Trait types = Graph_InferredTypes>
     : Graph_Op<mnemonic, !listconcat([Pure, types], traits)> {
   let results = (outs Graph_Tensor:$result);
 }
 
-/// An operator whose definition writes the whole results.
+/// An operator whose definition is code that writes the whole results.
 class Graph_BodyOp<string mnemonic, list<Trait> traits = [], Trait types = Graph_InferredTypes>
     : Graph_Op<mnemonic, !listconcat([Pure, types, DeclareOpInterfaceMethods<BodyOpInterface>], traits)>;
 

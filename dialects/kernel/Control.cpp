@@ -21,8 +21,9 @@ static bool isSameData(Type a, Type b) {
          elementBytes(x.getElementType()) == elementBytes(y.getElementType());
 }
 
-/// Checks that `body` names a private program with these argument and result
-/// types. On buffers, the results are the trailing arguments of the program.
+/// Checks that `body` names a private kernel.program with these argument and
+/// result types. Once it works on buffers, its results are its trailing
+/// arguments.
 static LogicalResult checkProgram(Operation *op, FlatSymbolRefAttr body,
                                   ArrayRef<Type> arguments,
                                   ArrayRef<Type> results,
@@ -47,8 +48,8 @@ static LogicalResult checkProgram(Operation *op, FlatSymbolRefAttr body,
 }
 
 /// Returns the bytes that the frame of `op` must have. The frame is the part of
-/// the arena that the programs which `op` runs use as their arena, so it must
-/// be as large as the largest of these.
+/// the caller's arena (the buffer for intermediate tensors) that the bodies of
+/// `op` use as their arena, so it must be as large as the largest of these.
 static int64_t frameBytes(Operation *op, ArrayRef<FlatSymbolRefAttr> bodies,
                           SymbolTableCollection &symbols) {
   int64_t bytes = 0;

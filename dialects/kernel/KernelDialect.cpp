@@ -361,8 +361,8 @@ LogicalResult LaunchOp::verify() {
   ArrayRef<int64_t> pairs = getInplace().value_or(ArrayRef<int64_t>());
   if (pairs.size() % 2 != 0)
     return emitOpError("'inplace' must be pairs (result, operand)");
-  // After planning, a launch has no results: the buffers for them are its last
-  // operands.
+  // Once memory is planned, a launch has no results: the buffers for them are
+  // its last operands.
   int64_t results =
       getResults().empty() ? getOperands().size() : getResults().size();
   for (size_t i = 0; i < pairs.size(); i += 2)

@@ -124,9 +124,9 @@ static std::vector<Product> dspProducts() {
            preparation}};
 }
 
-/// Returns the prologue for cores with a single-precision FPU: pragmas, and
-/// macros for loads that fill several registers: INGOT_LOAD_2(FROM, R0, R1),
-/// ...
+/// Returns the text before the kernels for cores with a single-precision FPU:
+/// pragmas, and macros for loads that fill several registers:
+/// INGOT_LOAD_2(FROM, R0, R1), ...
 static std::string makeSmallFpuOpenText() {
   std::string text =
       R"(// On these cores, a multiplication and an addition are faster than a fused multiply-add. The other

@@ -7,10 +7,11 @@
 
 namespace ingot::targets {
 
-/// The prologue of a generated .cu. Words in capitals are placeholders; LEVEL
-/// is replaced by the compute capability as a number. The functions are members
-/// of a template, since a file need not call all of them, and compilers warn
-/// about unused functions in an anonymous namespace.
+/// The prologue of a generated .cu, which precedes the kernels. Words in
+/// capitals are placeholders; LEVEL is replaced by the compute capability as a
+/// number. The functions are members of a template, since a file need not call
+/// all of them, and compilers warn about unused functions in an anonymous
+/// namespace.
 static constexpr llvm::StringLiteral text =
     R"(#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < LEVEL0 && !defined(INGOT_CHOOSES_TARGET)
 #error "call nvcc with -arch=sm_LEVEL or a later one"

@@ -1,6 +1,6 @@
-// The part of the prologue with functions for Hopper's instructions: mbarriers,
-// copies of whole tiles (cp.async.bulk.tensor), warpgroup products (wgmma), and
-// the creation of tensor maps on the host.
+// The part of the text before the kernels with functions for Hopper's
+// instructions: mbarriers, copies of whole tiles (cp.async.bulk.tensor),
+// warpgroup products (wgmma), and the creation of tensor maps on the host.
 
 #include "targets/cuda/Opening.h"
 

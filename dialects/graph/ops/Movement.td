@@ -1,9 +1,9 @@
 // Operators that only move elements.
 //
 // Every element of the result is an element of an operand, or a fill value: the
-// definitions map indices. Attributes refer to the axes of the result and are
-// normalized: they have no negative axes, no bounds outside of the tensor, and
-// no ONNX defaults.
+// operators only map indices. Attributes refer to the axes of the result and
+// are normalized: they have no negative axes, no bounds outside of the tensor,
+// and no ONNX defaults.
 
 class Graph_Move<string mnemonic, list<Trait> traits = [], Trait types = Graph_InferredTypes>
     : Graph_ElementOp<mnemonic, !listconcat([DeclareOpInterfaceMethods<ElementOpInterface, ["passesLanes"]>], traits),

@@ -126,12 +126,12 @@ public:
 
 private:
   /// The rows of `state` [3, B]. Heap: the boxes still to be examined, the best
-  /// one first. First: for each cell, the box selected last. Next: for each
-  /// selected box, the box of the same cell that was selected before it. Lists
-  /// end with -1.
+  /// one first. First: for each cell (part of the first axis), the box selected
+  /// last. Next: for each selected box, the box of the same cell that was
+  /// selected before it. Lists end with -1.
   enum Row { Heap, First, Next };
-  /// The largest number of cells. It is enough to separate the regions of an
-  /// image, and few enough to visit all.
+  /// The largest number of cells (equal parts of the first axis). It is enough
+  /// to separate the regions of an image, and few enough to visit all.
   static constexpr int64_t mostCells = 256;
 
   Expr load(Row row, Expr i) {
@@ -194,8 +194,9 @@ private:
     return size;
   }
 
-  /// Empties the lists of selected boxes, one per cell of the first axis, and
-  /// computes `lowest`, `scale` and `longest` from the boxes of the image.
+  /// Empties the lists of selected boxes, one for each cell (part of the first
+  /// axis), and computes `lowest`, `scale` and `longest` from the boxes of the
+  /// image.
   void formCells() {
     Expr zero = b.index(0), none = b.constant(-INFINITY, real);
     Exprs range = b.loop(zero, boxes, 1, {-none, none, none},
@@ -222,9 +223,10 @@ private:
                [&](Expr i) { store(First, b.index(-1), named(i, "cell")); });
   }
 
-  /// Returns the index of the cell of a coordinate, which increases
-  /// monotonically with the coordinate. NaN, the result of infinite corners or
-  /// of an empty range, has cell 0.
+  /// Returns the index of the cell (part of the first axis) that contains a
+  /// coordinate. The index increases monotonically with the coordinate. The
+  /// coordinate NaN, the result of infinite corners or of an empty range, has
+  /// cell 0.
   Expr cellOf(Expr place) {
     Expr from = named((convert(place, real) - lowest) * scale, "from");
     Expr cell =
@@ -266,9 +268,9 @@ private:
   Expr image, kind;
   Type number, real;
   Expr boxes;
-  /// The lowest of the lower corners along the first axis, the number of cells,
-  /// the cells per unit of length, and the largest extent of a box along that
-  /// axis.
+  /// Along the first axis: the lowest of the lower corners, the number of cells
+  /// (equal parts of the axis), the cells per unit of length, and the largest
+  /// extent of a box.
   Expr lowest, cells, scale, longest;
 };
 } // namespace

@@ -120,9 +120,9 @@ public:
         b.store(scratch, sums[v], {offset(v)});
     };
     auto panels = [&] {
-      // A thread reads the same weight panels in each time step. It reverses
-      // their order in every other step, since the panels that it read last are
-      // still cached.
+      // A thread reads the same panels (blocks of columns) of the weights in
+      // each time step. It reverses their order in every other step, since the
+      // panels that it read last are still cached.
       b.forShared(blocks, [&](Expr from, Expr to) {
         b.forRange(from, to, [&](Expr panel) {
           named(panel, "panel");

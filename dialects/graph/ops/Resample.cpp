@@ -151,9 +151,10 @@ struct SampledAxis {
     Expr position, inside, weight;
   };
 
-  /// Returns the tap (an interpolated element) at the integer `x`. Its index is
-  /// moved inside the input according to the padding mode. For the mode
-  /// `zeros`, the tap also states whether `x` itself is inside.
+  /// Returns the tap (an input element and its weight in the interpolation) at
+  /// the integer `x`. The index of the element is moved inside the input
+  /// according to the padding mode. For the mode `zeros`, the tap also states
+  /// whether `x` itself is inside.
   Tap tap(Expr x, Expr weight) const {
     Expr last = sized(-1, x);
     Expr inside;
