@@ -93,7 +93,7 @@ struct IssueRates {
   double multiplyAdds = 2, loads = 2, instructions = 4;
   /// Bytes per cycle that one core reads from the cache after L2, and from
   /// memory. (Zen 5 at 4 GHz reads 102 to 126 GB/s and 31 to 45 GB/s, measured
-  /// with the project's ceilings program, November 2026.)
+  /// in November 2026.)
   double cacheBytes = 25, memoryBytes = 8;
   /// Cycles that a load takes whose cache line has been evicted from L1 to L2,
   /// while other loads are in flight. (Measured on Zen 4: 8.5 cycles for a step
@@ -200,15 +200,16 @@ struct TargetDescription {
   /// of integers in bits.
   bool vectorFloats = true;
   unsigned vectorIntegerBits = 64;
-  /// Whether loads and stores of partial registers are slow. If so, vectors are
-  /// as long as a register full of their narrowest elements, and vectors of
-  /// wider elements take several registers.
+  /// Whether loads and stores of partial registers are slow. If so, all vectors
+  /// of a kernel have as many lanes as a register holds of its narrowest
+  /// elements, and vectors of wider elements take several registers.
   bool wholeRegisters = false;
   /// Whether vector and word accesses are faster if the compiler knows that
   /// they are aligned.
   bool alignedAccess = false;
-  /// Whether integers are scaled faster by the upper half of a 32-bit product
-  /// than by converting to float, multiplying, rounding and converting back.
+  /// Whether integers are scaled faster by the upper half of a product of two
+  /// 32-bit integers than by converting to float, multiplying, rounding and
+  /// converting back.
   bool scalesIntegers = false;
   /// Whether a multiply-add is one instruction, for f32 and f64.
   bool fma = false;
@@ -238,15 +239,15 @@ struct TargetDescription {
   /// The name of a local memory (not a cache or DRAM), such as "vtcm", that
   /// vectors read fastest and that the caller provides for each run. The name
   /// is also that of the option for the size of this memory, and of the field
-  /// for its address in the argument of a run. Empty if there is no such
-  /// memory.
+  /// for the memory's address in the argument of a run. Empty if there is no
+  /// such memory.
   llvm::StringRef tcmName;
   int64_t l1Bytes = 0, l2Bytes = 0;
   /// The bytes of one way of the L1 cache; 0 if unknown. Addresses that differ
   /// by a multiple of this number are in the same L1 set, which holds l1Bytes /
   /// l1WayBytes cache lines.
   int64_t l1WayBytes = 0;
-  /// The fraction of the L2 cache that weights can occupy and stay resident,
+  /// The fraction of the L2 cache that weights can occupy without being evicted
   /// while the input and result of a layer stream through the cache.
   double residentShare = 0.5;
   /// Cycles for starting work on another core and waiting for its end. 0.25 us

@@ -48,7 +48,7 @@ protected:
     return "&" + variable;
   }
   /// Print the copy of a host variable to the address that cellOf() returned,
-  /// and the copy back after the body.
+  /// before the body of a loop, and the copy back after it.
   virtual void printToCell(const std::string &variable,
                            const std::string &cell) {}
   virtual void printFromCell(const std::string &variable,

@@ -73,8 +73,10 @@ Interface::Interface(kernel::ProgramOp main, const CodegenOptions &options,
   if (auto name = module->getAttrOfType<StringAttr>(kernel::kTargetAttr))
     if (const TargetDescription *target = lookupTarget(name.getValue())) {
       isDevice = target->isDevice();
+      // In a GPU output, the handle (the object with which a program runs the
+      // model) owns this memory, so the io struct has no field for it.
       if (isDevice)
-        vtcmBytes = 0; // A handle owns this memory on a GPU.
+        vtcmBytes = 0;
       if (vtcmBytes) {
         vtcmField = fields.unique(target->tcmName);
         vtcmMacro = macro + "_" + target->tcmName.upper();
@@ -88,9 +90,9 @@ Interface::Interface(kernel::ProgramOp main, const CodegenOptions &options,
     weightsField = fields.unique("weights");
   for (unsigned i = 0; i < main.getNumArguments(); ++i)
     hasState |= main.getArgAttr(i, kernel::kSlotsAttr) != nullptr;
-  // In a GPU output, the handle owns the state (the tensors that persist
-  // between runs), so the io struct, the argument of a run, has no field for
-  // it.
+  // In a GPU output, the handle (the object with which a program runs the
+  // model) owns the state (the tensors that persist between runs), so the io
+  // struct, the argument of a run, has no field for it.
   if (hasState && !isDevice)
     stateField = fields.unique("state");
   llvm::StringMap<kernel::SymbolAttr> symbols;

@@ -24,9 +24,10 @@ struct InterfaceTensor {
   /// Number of elements; if dynamic, the largest possible one
   int64_t elements = 0;
   bool isOutput = false;
-  /// For a tensor that is part of an ONNX sequence or optional value: which
-  /// part it is (kernel.part), and the shape of the elements of the sequence if
-  /// all have the same shape.
+  /// For a tensor that holds a part of an ONNX sequence or optional value:
+  /// which part (the elements, their shapes, or whether the value is present;
+  /// see kernel.part), and the shape of the elements of the sequence if all
+  /// have the same shape.
   std::string part;
   std::optional<std::vector<int64_t>> element = std::nullopt;
 

@@ -16,7 +16,7 @@ KernelPrinter::KernelPrinter(FunctionOpInterface kernel, SourceContext &context,
     : kernel(kernel), context(context), out(out),
       placement(kernel.getFunctionBody()) {
   // Reserves the names of the helper functions and tables that the kernel uses.
-  // Arguments may have the names of other globals.
+  // Arguments may have the names of globals that the kernel does not use.
   kernel.walk([&](Operation *op) {
     if (auto call = dyn_cast<func::CallOp>(op))
       names.reserve(context.functions[call.getCallee()]);
@@ -114,8 +114,9 @@ void KernelPrinter::printSignature() {
   // them, it would be as large as all kernels together. Scalar helper functions
   // are always inlined.
   if (context.target.isDevice() && !(launched && !launched.getThreads()))
-    // In the compiler's passes for GPU architectures of other variants, kernels
-    // have no body, so their helper functions are unused.
+    // With several variants, helper functions are [[maybe_unused]]: in the
+    // compiler's passes for GPU architectures of other variants, the kernels
+    // that call them have no body.
     os << (context.onHost.contains(kernel.getName())
                ? "__host__ __device__ __forceinline__ "
            : launched ? "__global__ __launch_bounds__(" +
@@ -329,9 +330,10 @@ std::string KernelPrinter::declaredType(Value value, Sign sign) {
 }
 
 /// Vectors of integers wrap on overflow, so they are unsigned, except
-/// accumulators that are converted to signed floats. (g++ 12 keeps signed and
-/// unsigned vectors in different registers: a cast after a loop would cost a
-/// copy of each accumulator in every iteration, and spill registers.)
+/// accumulators that are converted to floats as signed integers. (g++ 12 keeps
+/// signed and unsigned vectors in different registers: a cast after a loop
+/// would cost a copy of each accumulator in every iteration, and spill
+/// registers.)
 Sign KernelPrinter::signOf(Value variable) const {
   bool wraps =
       isVector(variable.getType()) && !placement.isReadSigned(variable);

@@ -172,9 +172,9 @@ Expr ElementBuilder::loadBuffer(Value buffer, Type elementType,
   return element;
 }
 
-/// Rounds a value that is computed in a wider type to its graph type, as
-/// storing and loading it would. Results therefore do not depend on which
-/// operators are fused.
+/// Rounds a value that is computed in a wider type to its element type in the
+/// graph, as storing and loading the value would. Results therefore do not
+/// depend on which operators are fused.
 static Expr rounded(Expr x) {
   Type compute = computeType(x.type);
   if (compute == x.type || !isa<FloatType>(x.type) ||
@@ -336,7 +336,8 @@ Exprs ElementBuilder::loopWhile(
       exprs.push_back({this, v, e.type});
     return exprs;
   };
-  // This builder builds both regions, so its insertion point moves into them.
+  // Both regions of the loop are built by this builder, whose insertion point
+  // is moved into them.
   auto inside = [&](OpBuilder &nested, llvm::function_ref<void()> build) {
     OpBuilder::InsertionGuard guard(builder);
     builder.restoreInsertionPoint(nested.saveInsertionPoint());

@@ -17,11 +17,11 @@ namespace ingot::graph {
 
 using Exprs = llvm::SmallVector<Expr, 4>;
 
-/// Returns the type in which elements of graph type `type` are computed (see
-/// Expr).
+/// Returns the type in which elements that have type `type` in the graph are
+/// computed: f32 for f16, bf16 and 8-bit floats, signless integers (see Expr).
 mlir::Type computeType(mlir::Type type);
-/// Returns the type in which elements of graph type `type` are stored in a
-/// memref: the same float type, or a signless integer.
+/// Returns the type in which elements that have type `type` in the graph are
+/// stored in a memref: the same float type, or a signless integer.
 mlir::Type storageType(mlir::Type type);
 /// Returns the memref type in which a tensor is stored.
 mlir::MemRefType storageType(mlir::RankedTensorType type);
@@ -170,8 +170,8 @@ public:
   /// `output`; a vector covers consecutive elements along the last axis.
   void store(unsigned output, Expr value, llvm::ArrayRef<Expr> idx);
   void store(mlir::Value buffer, Expr value, llvm::ArrayRef<Expr> idx);
-  /// Loads an element that was stored in result `output`, which has graph type
-  /// `type`.
+  /// Loads an element that was stored in result `output`, which has element
+  /// type `type` in the graph.
   Expr loadOutput(unsigned output, mlir::Type type, llvm::ArrayRef<Expr> idx);
   Expr loadFrom(mlir::Value buffer, mlir::Type type, llvm::ArrayRef<Expr> idx);
   /// Allocates a small array on the stack (at most a few hundred bytes).

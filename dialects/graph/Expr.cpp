@@ -410,7 +410,8 @@ Expr convert(Expr x, Type to, bool saturate) {
       v = make<arith::ExtFOp>(x, inLanesOf(x, compute), v);
     else if (from.getWidth() > toWidth)
       v = make<arith::TruncFOp>(x, inLanesOf(x, compute), v);
-    // Rounds to a narrow float type here, so that the value is representable.
+    // Rounds to the narrow type here, and stores the result in the wider type
+    // of the computation.
     if (compute != to) {
       auto narrow = cast<FloatType>(to);
       Expr wide{&b, v, compute};

@@ -352,8 +352,8 @@ void Dim::narrowByChoices() {
   auto isChoice = [](SymbolAttr symbol) {
     return !symbol.isGiven() && symbol.getChoice() != SizeChoice::Quotient;
   };
-  // A symbol that is a choice, such as min(n, m), is replaced by either
-  // operand. This doubles the number of expressions to evaluate.
+  // A symbol that is a choice, such as min(n, m), is replaced by each of the
+  // two in turn. This doubles the number of expressions to evaluate.
   constexpr int64_t mostChoices = 4;
   int64_t choices = llvm::count_if(used, isChoice);
   bool isAlone = isa<AffineSymbolExpr>(value);

@@ -82,8 +82,8 @@ static constexpr CpuidFeature cpuidFeatures[] = {
     {"avx512bf16", CpuidFeature::Leaf7Sub1Eax, 5, 0xe6},
 };
 
-// The selection executes cpuid, since __builtin_cpu_supports would need the
-// runtime library of the compiler.
+// The code that selects a target at run time executes cpuid, since
+// __builtin_cpu_supports would need the runtime library of the compiler.
 static constexpr llvm::StringLiteral selectText =
     R"(struct Cpuid { uint32_t a, b, c, d; };
 

@@ -135,7 +135,7 @@ struct SampledAxis {
     if (mode == "nearest")
       x = round(x);
     // With cubic interpolation and padding mode `border`, tap() clamps the
-    // index of each tap; the position stays.
+    // index of each input element instead of this position.
     if (padding == "zeros" || (padding == "border" && mode == "cubic"))
       return x;
     Expr inside = (x >= low()) & (x <= high(x));

@@ -105,9 +105,9 @@ public:
       cellOf(static_cast<char *>(to) + i).pending += by;
   }
 
-  // mbarriers order threads: the accesses of a thread before it arrived have
-  // completed for threads that have waited for that phase. Each thread counts
-  // its arrivals.
+  // mbarriers order threads: once a thread has waited for a phase of an
+  // mbarrier, the accesses of other threads before they arrived in this phase
+  // have completed. Each thread counts its arrivals.
   void beginBlock(bool isEarly) {
     mbarriers.clear();
     knownBlocks.clear();
@@ -144,8 +144,8 @@ public:
   }
   unsigned issue() { return clocks[emulated_thread()]++; }
 
-  // Records that these accumulators belong to a product of this thread that is
-  // in flight, or completed.
+  // Records that these accumulators belong to a product of this thread, which
+  // is in flight (`isInFlight`) or has completed.
   void changeSums(void *first, size_t bytes, bool isInFlight) {
     const char *begin = static_cast<const char *>(first);
     for (Sums &one : sums[emulated_thread()])

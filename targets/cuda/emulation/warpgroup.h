@@ -220,7 +220,7 @@ struct emulated_group_instructions : emulated_instructions {
     EmulatedKernelCode pause(false);
     EmulatedProducts::ofBlock().await(newest);
   }
-  // The emulation does not limit registers.
+  // The emulation does not limit registers, so these functions do nothing.
   template <unsigned> static void more_registers() {}
   template <unsigned> static void fewer_registers() {}
 
