@@ -104,8 +104,8 @@ void printDeviceMacros(const Interface &interface, const DeviceMemory &memory,
 }
 
 /// Returns the number of phase bytes. A phase byte belongs to a double-buffered
-/// state value (a tensor that persists between runs), and states which of its
-/// two buffers the next run reads.
+/// state value (a tensor that persists between runs), and selects the one of
+/// its two buffers that the next run reads.
 static int64_t phasesOf(ArrayRef<Interface> interfaces) {
   int64_t phases = 0;
   for (const Interface &interface : interfaces)

@@ -51,9 +51,9 @@ struct DeviceMemory {
 };
 
 /// Returns the offset of the first phase byte of an entry point. A phase byte
-/// states which of the two buffers of a state value (a tensor that persists
-/// between runs) the next run reads. Returns nullopt if each state value of the
-/// entry point has a single buffer.
+/// selects the one of the two buffers of a state value (a tensor that persists
+/// between runs) that the next run reads. Returns nullopt if each state value
+/// of the entry point has a single buffer.
 std::optional<int64_t> firstPhaseOf(const Interface &interface);
 /// Returns how many recorded launch graphs of the entry point a handle (the
 /// object with which a program runs a model on a GPU) keeps: two if a state

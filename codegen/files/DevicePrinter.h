@@ -77,7 +77,8 @@ private:
                : streamType() + "stream";
   }
   /// Whether state values (tensors that persist between runs) are
-  /// double-buffered. If so, phase bytes state which buffer the next run reads.
+  /// double-buffered. If so, phase bytes select the buffer that the next run
+  /// reads.
   bool hasPhases() const { return firstPhaseOf(interface).has_value(); }
   /// Returns the parameters, each followed by a comma, through which functions
   /// that enqueue launches take the state (the tensors that persist between

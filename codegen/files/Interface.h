@@ -98,7 +98,7 @@ struct Interface {
   int64_t tensorAlign =
       1; ///< alignment in bytes required of the caller's tensors, if more than that of an element
   WeightsMode weightsMode;
-  std::string weightsField; ///< field of the io struct, for a weights file
+  std::string weightsField; ///< field for the address of a weights file
   bool isDevice = false;    ///< kernels run on a GPU
   /// The C++ text before the name of a field of the struct of data-dependent
   /// sizes: the struct's name and an operator.
@@ -119,8 +119,8 @@ struct Interface {
                        llvm::StringRef object = "") const;
 };
 
-/// Returns the interfaces of all entry points of a module for a target, in
-/// order.
+/// Returns the interfaces of all entry points of the module for a target, in
+/// the order in which the module contains them.
 std::vector<Interface> interfacesOf(const Variant &variant,
                                     const CodegenOptions &options,
                                     const Weights &weights);

@@ -110,9 +110,9 @@ void KernelPrinter::printSignature() {
   bool parallel = launched && kernel::partArguments(launched);
   std::string text;
   llvm::raw_string_ostream os(text);
-  // Kernels are noinline: if they were inlined into the function that launches
-  // them, it would be as large as all kernels together. Scalar helper functions
-  // are always inlined.
+  // Kernels are noinline: if they were inlined, the function that launches them
+  // would be as large as all kernels together. Scalar helper functions are
+  // always inlined.
   if (context.target.isDevice() && !(launched && !launched.getThreads()))
     // With several variants, helper functions are [[maybe_unused]]: in the
     // compiler's passes for GPU architectures of other variants, the kernels

@@ -62,8 +62,8 @@ public:
     unplaced.clear();
   }
 
-  /// Adds `bytes`, the length of text that precedes the recorded text, to the
-  /// positions of all sites.
+  /// Adds `bytes`, the length of text that precedes the recorded text, to all
+  /// recorded positions.
   void move(size_t bytes) {
     for (Site &site : sites) {
       site.begin += bytes;

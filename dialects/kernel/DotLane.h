@@ -17,20 +17,20 @@
 namespace ingot::kernel {
 
 struct DotLane {
-  /// The longer vector, and the index in it of the group of K elements that all
-  /// lanes use.
+  /// The longer vector, and the index in it of the group of elements along K
+  /// (the summed axis) that all lanes use.
   mlir::Value vector;
   int64_t lane;
 };
 
-/// If `operand` is one group of K elements, broadcast to all lanes, returns the
-/// vector that contains the group and the index of the group in it; otherwise
-/// nullopt.
+/// If `operand` is one group of elements along K (the summed axis), broadcast
+/// to all lanes, returns the vector that contains the group and the index of
+/// the group in it; otherwise nullopt.
 std::optional<DotLane> dotLane(mlir::Value operand);
 
 /// Returns the name, in a target's table of intrinsics, of a dot product of
-/// types `a` and `b` (such as "si8") whose second operand is the group of K
-/// elements in lane `lane` of a longer vector.
+/// types `a` and `b` (such as "si8") whose second operand is, for all lanes,
+/// the group of elements in lane `lane` of a longer vector.
 std::string dotByLane(llvm::StringRef a, llvm::StringRef b, int64_t lane);
 
 /// Marks a dot product of 8-bit integers in code that finally sums all lanes of

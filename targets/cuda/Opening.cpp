@@ -483,10 +483,10 @@ static constexpr llvm::StringLiteral narrowBFloat =
   }
 )";
 
-/// Returns the text of the function that converts 8-bit floats to f32. It
-/// converts to f16 first, which represents them exactly: e5m2 is the upper half
-/// of an f16; the exponent bias of e4m3 is 8 less, and its only NaN has all
-/// bits set.
+/// Returns the text of the function that converts 8-bit floats to f32. The text
+/// converts to f16 first, which represents all 8-bit floats exactly: e5m2 is
+/// the upper half of an f16; the exponent bias of e4m3 is 8 less, and its only
+/// NaN has all bits set.
 static std::string widenByte(llvm::StringRef type) {
   std::string onHost =
       type == "e5m2"

@@ -96,10 +96,11 @@ static TargetDescription base() {
   // takes at least a packet (a cycle) for each element.
   target.scalesIntegers = true;
   target.intrinsics = {
-      // vector.vscale is always 1, which clang does not see. Distances are
-      // multiplied by it to hide them from clang 22. Otherwise, clang turns
-      // aligned vector accesses into unaligned ones, and fills the range
-      // between two distant stores with masked stores of nothing.
+      // vector.vscale is always 1, which clang does not see. The distances
+      // between memory accesses are multiplied by it, to hide them from clang
+      // 22. Otherwise, clang turns aligned vector accesses into unaligned ones,
+      // and fills the range between two distant stores with masked stores of
+      // nothing.
       {"vector.vscale", "", "index", "INGOT_ONE()"},
       {"kernel.mul_high", "i32x32", "i32x32", "INGOT_MUL_HIGH({0}, {1})"},
       // Looks up bytes in a table of 256 bytes with eight VLUT32 instructions.

@@ -21,7 +21,8 @@ namespace ingot::targets {
 
 // The features of each level of x86-64 (v2, v3, ...). They are used in the
 // pragmas of both compilers (which accept only string literals), in the query
-// whether this machine has them, and in the selection in generated code.
+// whether this machine has them, and in the generated code that selects a
+// target.
 #define V2_FEATURES "sse3,ssse3,sse4.1,sse4.2,popcnt"
 #define V3_FEATURES V2_FEATURES ",avx,avx2,fma,f16c,bmi,bmi2,lzcnt,movbe"
 #define V3_VNNI_FEATURES V3_FEATURES ",avxvnni"

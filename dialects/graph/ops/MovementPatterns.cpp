@@ -43,9 +43,9 @@ LogicalResult sliceOfConcat(SliceOp op, PatternRewriter &rewriter) {
     }
     offset = end;
   }
-  // If the slice reads several operands, they are concatenated again. That is
-  // not done if the original concatenation has other readers, since it would be
-  // computed twice.
+  // If the slice reads several operands, a new concatenation of these is
+  // sliced. That is not done if the original concatenation has other readers:
+  // both concatenations would then be computed.
   if (parts.size() == concat.getInputs().size() ||
       (parts.size() > 1 && !concat->hasOneUse()))
     return failure();

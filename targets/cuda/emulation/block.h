@@ -73,7 +73,7 @@ private:
 
   static unsigned warpOf(const Waiting &one) { return one.place / warp; }
 
-  /// Ends the waits that are complete: the threads continue.
+  /// Ends the waits whose condition holds, so that their threads can continue.
   void release() {
     std::vector<Waiting> ready;
     for (const Waiting &one : waiting)

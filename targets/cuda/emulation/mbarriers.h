@@ -55,9 +55,9 @@ public:
     char *to;
     int64_t *mbarrier;
     unsigned thread, clock;
-    // The number of blocks of the cluster that receive the copy. For each of
-    // them, the distance in bytes of its shared memory from that of the block
-    // that started the copy.
+    // The number of blocks of the cluster that receive the copy. For each
+    // receiving block, the distance in bytes from the shared memory of the
+    // block that started the copy to that of the receiving one.
     unsigned blocks;
     ptrdiff_t distances[emulated_most_blocks];
 

@@ -73,7 +73,8 @@ public:
       ++done;
     }
     // A product with words in registers reads the words of other threads of the
-    // warp. So it waits until all of them have started the product.
+    // warp. So this thread waits until all threads of the warp have started the
+    // product.
     if (areWords)
       EmulatedBlock::current()->wait(/*isWarp=*/true);
     for (size_t i = 0; i < done; ++i) {
