@@ -50,7 +50,8 @@ struct CodegenOptions {
   /// the generated source defines. If empty, the source defines no arena, and
   /// the caller provides one.
   std::string arenaSection;
-  /// The measured sizes, which the header states if they are known.
+  /// The sizes of flash and stack, if they were measured. The header then
+  /// states them.
   std::optional<MeasuredBytes> measured;
   /// The command of a compiler that is used instead of the target's compiler;
   /// empty for the target's.

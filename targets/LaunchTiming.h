@@ -9,10 +9,10 @@ namespace ingot {
 
 /// Returns the text of a program that measures the kernel launches of the
 /// generated source SOURCE. The program executes each launch RUNS - 1 times and
-/// writes the median times in microseconds to a file, one per line. If it
-/// cannot, it writes "no device", "failed", or "other device" with the compute
-/// capability of the GPU if that is not LEVEL. Returns an empty text for
-/// targets without a GPU.
+/// writes the median times in microseconds to a file, one per line. If the
+/// program cannot measure the launches, it writes "no device", "failed", or
+/// "other device" with the compute capability of the GPU if that is not LEVEL.
+/// Returns an empty text for targets without a GPU.
 ///
 /// The text contains placeholders in capitals: SOURCE, RUNS, LEVEL, NAME (the
 /// prefix of the model), BYTES (the sizes of its tensors), LAUNCH (the function

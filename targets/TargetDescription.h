@@ -122,7 +122,7 @@ struct Device {
   unsigned multiprocessors = 0, residentThreads = 0;
   /// The number of threads that a multiprocessor needs to issue an instruction
   /// in every cycle, if each instruction of a thread depends on the previous
-  /// one. And the number of threads that keep its matrix units busy, if matrix
+  /// one. Then the number of threads that keep the matrix units busy, if matrix
   /// products do not depend on each other.
   unsigned busyThreads = 0, busyMatrixThreads = 0;
   /// Per second: bytes of global memory, and f32 multiply-adds outside of

@@ -141,8 +141,8 @@ std::string DevicePrinter::cellOf(kernel::LoopOp loop, bool isCondition,
 
 void DevicePrinter::printToCell(const std::string &variable,
                                 const std::string &cell) {
-  // The variable is in pageable memory. When the call returns, the driver has
-  // copied it, so it may change.
+  // The variable is in pageable host memory, which the driver has read when the
+  // call returns. So the variable may change after the call.
   check("device::copy(" + cell + ", &" + variable + ", sizeof " + variable +
         ", stream)");
   isBusy = true;
@@ -282,7 +282,7 @@ void DevicePrinter::printEnqueue() {
               first = streams() > 1 ? "streams[0]" : "stream";
   kernel::ProgramOp main = interface.main;
   // Prints one copy of all inputs or, if `isOutput`, of all outputs. If the
-  // caller gives the size of any of these tensors, prints a copy for each
+  // caller gives a dynamic size of any of these tensors, prints a copy for each
   // tensor instead.
   auto copy = [&](bool isOutput, int64_t from, int64_t to) {
     if (from == to)

@@ -645,8 +645,8 @@ void printSource(ArrayRef<Variant> variants, const CodegenOptions &options,
 void printSource(ArrayRef<Variant> variants, const CodegenOptions &options,
                  llvm::raw_ostream &os, SourceMap *map,
                  std::string *constants) {
-  // If all constants together have more bytes, they are in a separate file, so
-  // that the source shows code.
+  // If all constants together have more bytes than this, they are in a separate
+  // file, so that the source shows code.
   constexpr int64_t mostInSource = 16 << 10;
   Weights weights(variants);
   std::vector<Interface> interfaces =

@@ -82,8 +82,9 @@ void KernelPrinter::print() {
     printBody();
 }
 
-/// Prints, for C, the function that is passed to the caller's threads, and the
-/// struct of the kernel's arguments for it.
+/// Prints, for C, the function by which the caller's threads execute parts of
+/// the kernel's iterations, and the struct through which this function gets the
+/// arguments of the kernel.
 void KernelPrinter::printBody() {
   const std::string &arguments = context.arguments[kernel.getName()];
   out.blank();

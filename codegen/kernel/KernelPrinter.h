@@ -130,7 +130,8 @@ private:
   void printCallExternal(kernel::CallExternalOp call);
   void printReturn(mlir::func::ReturnOp op);
   void declareUninitialized(mlir::Value value);
-  /// Declares the variable of `value`, or assigns to it if it exists.
+  /// Declares the variable of `value` or, if it is already declared, assigns to
+  /// it.
   void define(mlir::Value value, const Expression &expression);
   bool printUpdate(mlir::Operation *op);
   Variable &newVariable(mlir::Value value, Sign sign);

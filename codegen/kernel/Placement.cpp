@@ -324,7 +324,8 @@ void Placement::findChains(Region &body) {
         chain.push_back(next);
       }
       auto endsHere = [&] {
-        // Only the last operation of a chain starts the search.
+        // Whether the chain, a sum of products, ends with this operation: no
+        // further product is added to its result.
         Value last = chain.front();
         return !last.hasOneUse() ||
                addend(last.getUses().begin()->getOwner()->getNumResults() == 1

@@ -410,8 +410,8 @@ Expr convert(Expr x, Type to, bool saturate) {
       v = make<arith::ExtFOp>(x, inLanesOf(x, compute), v);
     else if (from.getWidth() > toWidth)
       v = make<arith::TruncFOp>(x, inLanesOf(x, compute), v);
-    // Rounds to the narrow type here, and stores the result in the wider type
-    // of the computation.
+    // Rounds to the narrow type `to` here, and holds the result in the wider
+    // type of the computation.
     if (compute != to) {
       auto narrow = cast<FloatType>(to);
       Expr wide{&b, v, compute};
@@ -430,8 +430,8 @@ Expr convert(Expr x, Type to, bool saturate) {
   if (fromFloat && to.isIndex())
     return convert(convert(x, b.builder.getIntegerType(64, /*isSigned=*/true)),
                    to);
-  // Results in integers of fewer than 8 bits wrap, as in conversions between
-  // integers.
+  // Conversions to integers of fewer than 8 bits wrap, as those between
+  // integers do.
   if (fromFloat && to.getIntOrFloatBitWidth() < 8)
     return convert(convert(x, b.builder.getIntegerType(32, /*isSigned=*/true)),
                    to);

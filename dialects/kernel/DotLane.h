@@ -40,7 +40,8 @@ std::string dotByLane(llvm::StringRef a, llvm::StringRef b, int64_t lane);
 inline constexpr llvm::StringLiteral kAcrossLanesAttr = "kernel.across_lanes";
 
 /// Returns the name, in a target's table of intrinsics, of a dot product of
-/// types `a` and `b` that is marked by kAcrossLanesAttr.
+/// types `a` and `b` that is marked by kAcrossLanesAttr: only the sum of all
+/// lanes of the result is defined.
 std::string dotAcrossLanes(llvm::StringRef a, llvm::StringRef b);
 
 /// Returns the name, in a target's table of intrinsics, of a dot product of

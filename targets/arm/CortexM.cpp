@@ -5,8 +5,8 @@
 // flash, programs include their start-up code, and code size counts.
 //
 // The costs are issue cycles from the cores' technical reference manuals. For
-// cores without floating-point instructions, they are those of the compiler's
-// helper functions.
+// cores without floating-point instructions, the costs of float operations are
+// those of the compiler's helper functions.
 
 #include "targets/arm/Arm.h"
 #include "targets/arm/Helium.h"

@@ -1,6 +1,7 @@
-// The part of the text before the kernels with functions for Hopper's
-// instructions: mbarriers, copies of whole tiles (cp.async.bulk.tensor),
-// warpgroup products (wgmma), and the creation of tensor maps on the host.
+// What precedes the kernels of a generated .cu in addition for Hopper:
+// functions for its instructions: mbarriers, copies of whole tiles
+// (cp.async.bulk.tensor), warpgroup products (wgmma), and the creation of
+// tensor maps on the host.
 
 #include "targets/cuda/Opening.h"
 

@@ -42,8 +42,8 @@ mlir::Value slice(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value x,
 /// Builds a transpose: axis `i` of the result is axis `perm[i]` of `x`.
 mlir::Value buildTranspose(mlir::OpBuilder &builder, mlir::Location loc,
                            mlir::Value x, llvm::ArrayRef<int64_t> perm);
-/// Builds a reshape of `x`, which is a view, or a graph.refill, which copies
-/// the elements, if their positions in memory change.
+/// Builds a reshape of `x` (a view) or, if elements have to move in memory, a
+/// graph.refill (a copy).
 mlir::Value buildReshape(mlir::OpBuilder &builder, mlir::Location loc,
                          mlir::Value x, llvm::ArrayRef<int64_t> shape);
 mlir::Value buildReshape(mlir::OpBuilder &builder, mlir::Location loc,

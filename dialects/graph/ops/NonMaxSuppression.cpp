@@ -201,8 +201,9 @@ private:
     Expr zero = b.index(0), none = b.constant(-INFINITY, real);
     Exprs range = b.loop(zero, boxes, 1, {-none, none, none},
                          [&](Expr box, ArrayRef<Expr> c) -> Exprs {
-                           // NaN fails all comparisons. So a box with NaN,
-                           // which overlaps no other box, is ignored.
+                           // NaN fails all comparisons, so a box with NaN does
+                           // not affect these bounds. It need not, since it
+                           // overlaps no other box.
                            named(box, "box");
                            named(c[0], "lowest");
                            named(c[1], "highest");

@@ -47,7 +47,7 @@ Winograd::Winograd(int64_t size) : size(size), points(size + window - 1) {
       output[k][i] = power(finite[i], k);
     // The weights w are recovered as the coefficients of the polynomial w0 + w1
     // t + w2 t^2. w0 is its value at 0; w1 is the difference between its values
-    // at p and -p, divided by 2p; w2 is its value at infinity.
+    // at the points p and -p, divided by 2p; w2 is its value at infinity.
     if (i == 0)
       restore[0][i] = scale;
     else if (i <= 2)
