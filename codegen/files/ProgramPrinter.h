@@ -58,8 +58,8 @@ protected:
   /// Returns the operations of a program that use a buffer or a slice of it.
   static llvm::SmallVector<mlir::Operation *> stepsThatUse(mlir::Value buffer);
   /// Prints a declaration of a pointer for each tensor in the state, the memory
-  /// for tensors that persist between runs, which begins at `state`. `phases`
-  /// are the bytes that select one of two buffers of such a tensor.
+  /// at `state` for tensors that persist between runs. `phases` are the bytes
+  /// that select one of two buffers of such a tensor.
   void printStatePointers(llvm::StringRef phases);
   /// Flips the phase bytes, which select one of two buffers of each tensor that
   /// persists between runs, so that the next run reads what this run has

@@ -11,8 +11,8 @@ namespace ingot {
 
 class NameScope;
 
-/// Whether a kernel can run on the caller's threads. In C, the parallel loops
-/// inside a kernel run on one thread.
+/// Whether a kernel can divide its work among the caller's threads. In C, the
+/// parallel loops inside a kernel run on one thread.
 bool usesThreads(kernel::FuncOp kernel, const Language &language);
 
 /// Reserves the names of the functions that printThreads() prints.

@@ -44,7 +44,8 @@ struct SourceContext {
   llvm::StringSet<> launched;
   /// Functions that compare floats or call one that does, by symbol.
   llvm::StringSet<> comparesFloats;
-  /// Helper functions that kernels executed by the host call, in a GPU output.
+  /// Helper functions that are called by kernels which the host executes, in a
+  /// GPU output.
   llvm::StringSet<> onHost;
   /// The vector types that the source declares, and those that need a splat
   /// function.

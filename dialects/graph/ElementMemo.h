@@ -25,8 +25,9 @@ public:
   using Key = llvm::SmallVector<int64_t, 8>;
 
   Key keyOf(mlir::Value tensor, int64_t lanes, llvm::ArrayRef<Expr> idx);
-  /// Returns the element with this key if it was built in `block` or in an
-  /// enclosing block; otherwise an empty expression.
+  /// Returns the element with this key (tensor, number of lanes and index) if
+  /// it was built in `block` or in an enclosing block; otherwise an empty
+  /// expression.
   Expr lookup(const Key &key, mlir::Block *block) const;
   void remember(const Key &key, Expr element, mlir::Block *block);
   /// States that the detached block `inner` will be nested in `outer`.
