@@ -330,8 +330,9 @@ void ControlPrinter::printProgram(kernel::ProgramOp program) {
 /// Prints a call of the function of `program`, the body of an if or a loop. The
 /// arguments are `buffers`, followed by those that needsOf(program) lists. The
 /// first `count` values of `outputs` are results; the next one is the part of
-/// the arena that the program uses. If the called function returns an error,
-/// the printed code returns this error, too.
+/// the arena (the buffer for intermediate tensors) that the program uses. If
+/// the called function returns an error, the printed code returns this error,
+/// too.
 void ControlPrinter::printCall(kernel::ProgramOp program, std::string buffers,
                                ValueRange outputs, size_t count) {
   Needs needs = needsOf(program);

@@ -105,9 +105,9 @@ public:
       cellOf(static_cast<char *>(to) + i).pending += by;
   }
 
-  // mbarriers order threads: once a thread has waited for a phase of an
-  // mbarrier, the accesses of other threads before they arrived in this phase
-  // have completed. Each thread counts its arrivals.
+  // The functions below record how mbarriers order threads: once a thread has
+  // waited for a phase of an mbarrier, the accesses of other threads before
+  // they arrived in this phase have completed. Each thread counts its arrivals.
   void beginBlock(bool isEarly) {
     mbarriers.clear();
     knownBlocks.clear();
