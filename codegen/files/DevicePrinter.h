@@ -56,8 +56,9 @@ private:
     isBusy = isArriving = true;
   }
   void beginProgram(kernel::ProgramOp program) override;
-  /// Prints a copy of `bytes` bytes from device memory to the start of the host
-  /// memory `decisions`, and a wait for the copy.
+  /// Prints a copy of `bytes` bytes from device memory to the start of
+  /// `decisions` (host memory for the values that the host reads during a run),
+  /// and a wait for the copy.
   void printFetch(const std::string &from, int64_t bytes);
   void printForkBefore(kernel::LaunchOp launch);
   void printMap(kernel::TilesOp tiles, llvm::StringRef name,
