@@ -70,9 +70,9 @@ void wasm(std::vector<TargetDescription> &targets) {
   scalar.summary = "WebAssembly without vectors (browsers since 2021); "
                    "tested in Node 20";
   scalar.family = moduleFamily;
-  // V8 keeps one of the 16 registers of x86-64 for itself. Its compiler does not
-  // keep the order of the module: it places multiply-adds as late as possible,
-  // after all loads of an iteration.
+  // V8 keeps one of the 16 registers of x86-64 for itself. V8's compiler does
+  // not keep the order of the module: it places multiply-adds as late as
+  // possible, after all loads of an iteration.
   scalar.vectorRegisters = 15;
   scalar.loadsBeforeMultiplyAdds = true;
   scalar.pointerBytes = 4;
