@@ -1,9 +1,10 @@
 // Finds where the control flow of kernels depends on the data of a run.
 //
-// Values depend on data if they are loaded from a buffer that holds data, or
-// computed from such values, or chosen by one. A buffer holds data unless all
-// launches pass a constant of the model for it, or the kernel itself has filled
-// it with values that do not depend on data.
+// A value depends on data if it is loaded from a buffer that holds data, or
+// computed from such values, or selected by a condition that depends on data. A
+// buffer of a kernel holds data unless all calls of the kernel pass a constant
+// of the model for it, or the kernel itself has filled it with values that do
+// not depend on data.
 
 #include "compiler/evidence/DataFlow.h"
 

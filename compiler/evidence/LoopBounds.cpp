@@ -151,8 +151,9 @@ IntegerRanges::Range IntegerRanges::rangeOfArgument(BlockArgument argument) {
   return given == arguments.end() ? unknown : given->second;
 }
 
-/// Whether an operation is the maximum (true) or the minimum (false) of its two
-/// operands: itself, or by a call of a function such as max_index.
+/// Whether an operation returns the maximum (true) or the minimum (false) of
+/// its two operands. It may be an arith operation, or a call of a function such
+/// as max_index.
 static std::optional<bool> extremumOf(Operation *op) {
   if (isa_and_nonnull<arith::MinSIOp, arith::MaxSIOp>(op))
     return isa<arith::MaxSIOp>(op);

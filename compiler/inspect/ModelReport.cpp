@@ -90,8 +90,9 @@ static std::string storedTypes(const simplify::WidenedWeights &weights) {
   return llvm::join(names, " and ");
 }
 
-/// Combines the kernel calls of the footprint with the fusion groups of the
-/// same model.
+/// Adds a row to the report for each kernel call of `footprint`, with the
+/// fusion group that the kernel computes. `grouped` is the same model after
+/// stage Decide.
 static void addRows(ModuleOp grouped, Footprint footprint,
                     ModelReport &report) {
   const TargetDescription &target = *report.target;
@@ -207,7 +208,8 @@ bool describeModel(const CompileOptions &options, DescribeOptions describe,
         compile.import.dims[key] = report.chosen[key] = size;
     again.setFile(diagnostics.file());
     planned = planAndMeasure(compile, *context, footprint, again);
-    // If the chosen sizes fail too, the first diagnostics are more helpful.
+    // If compilation also fails with the sizes that were chosen for dynamic
+    // dimensions, the diagnostics of the first try are more helpful.
     if (planned)
       trial = std::move(again);
     else
@@ -233,8 +235,9 @@ bool describeModel(const CompileOptions &options, DescribeOptions describe,
               measureKernels(chosen, describe.seconds, *context, diagnostics)))
       return false;
     // The planned module contained kernels instead of fusion groups. To report
-    // the groups, the model is compiled again up to `decide`, with the options
-    // of the plan (which --max-ram may have changed), so that they are the same.
+    // the groups, the model is compiled again up to stage Decide. The options
+    // are those of the planned module (--max-ram may have changed them), so
+    // that the groups are the same.
     Compilation groups(chosen, *context, diagnostics);
     simplify::WidenedWeights widened;
     if (groups.advance(Stage::Import))
@@ -246,7 +249,8 @@ bool describeModel(const CompileOptions &options, DescribeOptions describe,
         row.microseconds = time.median * 1000;
       report.measured = times->run;
     }
-    // The types belong to the context, which the report outlives.
+    // The types belong to the context, which the report outlives, so the report
+    // contains their names.
     report.quantized = {widened.bytes, widened.storedBytes,
                         storedTypes(widened)};
     if (auto compiler = findMeasuringCompiler(compile); !compiler)

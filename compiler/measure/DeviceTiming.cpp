@@ -1,6 +1,6 @@
-// Times each launch of a model in a program that includes the generated source
-// (launchTimingText). The last lines that the program prints are the
-// microseconds of each launch, or the reason for its failure.
+// Times each launch (kernel call) of a model in a program that includes the
+// generated source (launchTimingText). The last lines that the program prints
+// are the microseconds of each launch, or the reason for its failure.
 
 #include "compiler/measure/DeviceTiming.h"
 

@@ -34,7 +34,8 @@ static std::string listNodes(Location location, size_t most) {
 }
 
 /// Returns the parts of the footprint that are known after stage Plan, before
-/// C++ is written: weights, arena and state.
+/// C++ is written: the bytes of weights, of the arena (the buffer of
+/// intermediate tensors) and of state kept between runs.
 static Footprint planFootprint(Compilation &compilation) {
   Footprint footprint;
   ModuleOp module = compilation.module();
@@ -51,7 +52,8 @@ static Footprint planFootprint(Compilation &compilation) {
   }
   if (auto bytes = module->getAttrOfType<IntegerAttr>(kernel::kStateBytesAttr))
     footprint.state = bytes.getInt();
-  // The arena bytes that are live at each launch, in programs with an arena.
+  // For each launch (kernel call) of a program with an arena, the buffer of
+  // intermediate tensors: the bytes of it that are in use.
   llvm::DenseMap<Operation *, int64_t> alive;
   module.walk([&](kernel::ProgramOp program) {
     ArrayRef<int64_t> use = program.getArenaUse().value_or(ArrayRef<int64_t>());
@@ -225,8 +227,8 @@ std::unique_ptr<Compilation> planAndMeasure(const CompileOptions &options,
 
 namespace {
 
-/// The kernel calls for the same set of ONNX nodes, for example the calls for
-/// the row bands of a chain of operators.
+/// The kernel calls for the same set of ONNX nodes, for example the calls that
+/// compute a chain of operators a few rows at a time.
 struct NodeCalls {
   std::string nodes;
   llvm::SetVector<StringRef> kernels;

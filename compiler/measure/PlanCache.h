@@ -1,4 +1,4 @@
-// A file with the fastest plan of each timed fusion group.
+// A file with the fastest plan (loop parameters) of each timed fusion group.
 //
 //   {"ingot": "0.1.0", "plans": [
 //     {"target": "generic", "key": "5f2c...", "group": "conv + relu by ...",
@@ -19,9 +19,9 @@
 
 namespace ingot {
 
-/// Convert a plan to the JSON of plan caches and reports, and back; JSON values
-/// other than numbers and strings become plan entries that every strategy
-/// rejects.
+/// Convert a plan (loop parameters of a group) to the JSON of plan caches and
+/// reports, and back. JSON values other than numbers and strings become entries
+/// that are rejected when the plan is used.
 llvm::json::Object planAsJson(mlir::DictionaryAttr plan);
 mlir::DictionaryAttr planOfJson(const llvm::json::Object &plan,
                                 mlir::MLIRContext &context);

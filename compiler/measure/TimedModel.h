@@ -42,7 +42,7 @@ public:
   /// The milliseconds of each run.
   std::vector<double> times;
   /// For each kernel call, in the order of execution: the name of the function,
-  /// and the comment about it.
+  /// and the comment on the call in the generated code.
   std::vector<std::string> names;
 
   /// A kernel call, recorded for a timeline.

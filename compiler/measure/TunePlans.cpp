@@ -1,10 +1,10 @@
-// Times the plans of a fusion group in a separate model: a module with copies
-// of the group, one per plan with separate operands, is compiled from the stage
-// `decide` on, built with the target's compiler, and run; the trace hook
-// measures each launch. Between two runs of a launch, as much memory is touched
-// as the caches of a core hold, so that weights come from the same cache level
-// as in a network. Launches on a GPU are timed by its events
-// (DeviceTiming.cpp).
+// Times the plans (loop parameters) of a fusion group in a separate model: a
+// module with copies of the group, one per plan with separate operands, is
+// compiled from stage Decide on, built with the target's compiler, and run; the
+// trace hook measures each launch (kernel call). Between two runs of a launch,
+// as much memory is touched as the caches of a core hold, so that weights come
+// from the same cache level as in a network. Launches on a GPU are timed by its
+// events (DeviceTiming.cpp).
 
 #include "compiler/measure/TunePlans.h"
 

@@ -37,8 +37,8 @@ public:
   bool run();
 
 private:
-  /// Whether the loss meets the budget, with a margin of `margin` decibels in
-  /// addition to unseenMargin().
+  /// Whether the loss meets the budget, with a margin of unseenMargin() for
+  /// samples that are not measured and of `margin` decibels in addition.
   bool accepts(const Loss &loss, double margin = 0) const;
   /// Returns how many decibels unseen samples lose more than the samples to
   /// which ranges and weights were fitted; the fewer samples, the more. Ten
@@ -48,11 +48,12 @@ private:
     return 10 * std::log10(1 + 5.5 / std::sqrt(double(session.samples.size())));
   }
   bool measurePlaces();
-  /// Measures the cost of some weights and activations, one after the other
-  /// with all others in float: the larger errors of others would hide it.
+  /// Measures the costs of some weights and activations. The cost of one is the
+  /// loss if it is quantized and all others are in float: otherwise larger
+  /// errors of the others would hide the cost.
   bool measureAlone(llvm::ArrayRef<Place> some, std::vector<double> &costs);
-  /// Makes the probe compute a weight or activation in float, if that needs no
-  /// compilation.
+  /// Makes the probe (the compiled model with adjustable precisions) compute a
+  /// weight or activation in float, if that needs no compilation.
   void setFloat(const Place &place);
   int &bitsOf(const Place &place) {
     return place.isWeight ? sites.weights[place.index].bits
@@ -62,8 +63,8 @@ private:
     place.isWeight ? session.applyWeight(place.index)
                    : session.apply(place.index);
   }
-  /// If the few samples of the search meet the budget, measures `loss` on more
-  /// samples; false with diagnostics if a run fails.
+  /// If the loss on the few samples of the search meets the budget, measures it
+  /// on more samples; false with diagnostics if a run fails.
   bool confirm();
   /// Returns the weight or activation that gets more bits next; null if there
   /// is none.
@@ -252,7 +253,8 @@ bool Search::raiseClosedWeights() {
     }
     return session.measure(count, result);
   };
-  // Doubles the number of weights in float until it suffices, then bisects.
+  // Doubles the number of weights in float until the loss meets the budget,
+  // then bisects.
   size_t few = 0, enough = std::min<size_t>(1, order.size());
   Loss tried;
   while (true) {

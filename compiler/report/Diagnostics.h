@@ -102,7 +102,7 @@ public:
   /// Whether nothing except warnings was reported.
   bool empty() const { return all.empty(); }
   /// Returns the number of reported diagnostics without warnings, including
-  /// those that are only counted.
+  /// those that list() leaves out.
   size_t size() const { return reported; }
   /// Returns the diagnostics to print: up to 100 with different texts per id.
   llvm::ArrayRef<Diagnostic> list() const { return all; }

@@ -10,7 +10,8 @@
 #include "passes/evaluate/Evaluate.h"
 #include "llvm/ADT/StringSwitch.h"
 
-// ingot_test::Summing computes the same sums as the test program on the target.
+// Contains ingot_test::Summing, by which this file and the test program on the
+// target compute the same sums of a kernel's results.
 #include "runtime_support/ingot.h"
 #include "runtime_support/ingot_test.h"
 
@@ -199,8 +200,9 @@ static bool locate(Value buffer, TestNode &node) {
 
 void NodeReference::find(ModuleOp planned, std::vector<TestNode> &nodes,
                          std::vector<TestSignature> &signatures) const {
-  // Launches are matched with groups by location; launches with the same
-  // location are matched in order.
+  // A launch is a call of the kernel that computes a group. Launches are
+  // matched with groups by location; launches with the same location are
+  // matched in order.
   llvm::DenseMap<Location, SmallVector<const Group *>> byLocation;
   for (const Group &group : llvm::reverse(groups))
     byLocation[group.location].push_back(&group);

@@ -27,8 +27,8 @@ struct TensorError {
   /// The signal-to-noise ratio: the power of the expected numbers over the
   /// power of the error.
   double decibels = 0;
-  /// The index of the element with the largest error, and both of its values;
-  /// empty if the tensor is right.
+  /// The index of the element with the largest error, and the actual and the
+  /// expected value of this element; empty if the tensor is right.
   std::string worst;
   bool isRight = true;
 };

@@ -125,8 +125,8 @@ std::vector<Sizes> sizesToRun(const onnx::ModelProto &model,
       sets[i][dim.key] = sizes[i];
     sets[2][dim.key] = sizes[0];
   }
-  // If --dim gives ranges, the model is compiled once for all sets, so all
-  // other sizes must be equal in them.
+  // If --dim gives ranges, the model is compiled once for all sets of sizes. So
+  // dimensions without a range must have the same size in each set.
   if (hasRange)
     for (const OpenDimension &dim : open)
       if (!fixed.count(dim.key) && !import.dims.count(dim.key) &&

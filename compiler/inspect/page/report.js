@@ -126,7 +126,8 @@ function drawComparison() {
 
 // --------------------------------------------------------------------- tables
 
-/// Fills a sortable table. Each column is [title, value, isText, hint].
+/// Fills a sortable table. Each column is [title, function from a row to its value,
+/// isText, hint].
 function fillTable(section, columns, rows, options) {
   const root = d3.select(section), state = root.node().sorting || (root.node().sorting = {});
   const head = root.select("thead").html("").append("tr").selectAll("th").data(columns).enter().append("th")
@@ -311,7 +312,7 @@ function drawQuantization() {
 
 const mostBoxes = 240;
 
-/// Returns the boxes of a view and the edges between them.
+/// Returns the boxes of the graph to be drawn, and the edges between them.
 function boxesOf() {
   const boxes = [], boxesOfNode = new Map(), edges = new Map();
   const add = box => {
@@ -362,8 +363,8 @@ function boxesOf() {
     }
     const sources = boxesOfNode.get(from.name);
     if (sources) {
-      // The tensor of a node that several kernels compute is complete after the
-      // last of them.
+      // The tensor of a node that several kernels compute is complete after the last of
+      // them, so the edge starts there.
       edge(sources[sources.length - 1], to, tensor);
     } else if (!seen.has(from)) {
       seen.add(from);

@@ -147,7 +147,8 @@ static Chart chartOf(const Arguments &arguments, const Summary &summary,
   return chart;
 }
 
-/// Prints how much faster the model is than its peer.
+/// Prints how much faster the model is than in the other runtime `name`, which
+/// took the times `peer`.
 static void printPeer(const Summary &summary, const Summary &peer,
                       StringRef name, llvm::raw_ostream &os) {
   os << name << ": ";

@@ -37,7 +37,7 @@ struct Result {
   std::optional<NodeErrors> nodes;
   bool isRight() const {
     // Only the outputs count here; printText and the exit code also consider
-    // nodes.
+    // the tensors inside of the model.
     return llvm::all_of(runs, [](const Run &run) {
       return llvm::all_of(run.outputs,
                           [](const TensorError &o) { return o.isRight; });
