@@ -74,8 +74,8 @@ void Batch::emulate(ArrayRef<int> which, StringRef level) {
   }
   Diagnostics diagnostics;
   EmulatedProgram program(*settings.target, folder);
-  // Cases with the same text may run it at different sizes; each combination of
-  // a text and sizes is one model of the program.
+  // Cases with the same generated code may run it at different sizes; each
+  // combination of code and sizes is one model of the program.
   std::map<std::pair<int, std::vector<int64_t>>, unsigned> models;
   std::vector<unsigned> modelOf;
   for (auto [modes, inputs] : llvm::zip(prepared, data)) {

@@ -97,8 +97,8 @@ private:
   std::unique_ptr<mlir::MLIRContext> context;
   std::vector<Text> texts;
   std::vector<Prepared> ready;
-  /// For the case that is being compiled: maps the text of each imported module
-  /// to the unit that was compiled from it.
+  /// For the case that is being compiled: each imported module, as MLIR text,
+  /// with the unit that was compiled from it.
   std::string currentCase;
   std::vector<std::pair<std::string, Prepared>> imported;
 };

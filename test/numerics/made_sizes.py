@@ -34,7 +34,8 @@ def ints(*values):
 
 
 def check(ingot, name, network, runs, dims=(), refused=(), want=None):
-    # Every fifth model is also compiled with --optimize=size, which uses other strategies.
+    # Every fifth model is also compiled with --optimize=size, for which the loops of kernels are
+    # built in other ways.
     checked.append(name)
     more = [["--dynamic", "--optimize=size"]] if len(checked) % 5 == 1 else []
     compiled_once.check(ingot, name, network, runs, dims, refused, want, variants=[["--dynamic"], *more])
@@ -440,7 +441,8 @@ def bodies(ingot):
     check(ingot, "parts of a size less three", model(
         [node("Shape", ["x"], ["s"]), node("Sub", ["s", "three"], ["d"]), node("Squeeze", ["d"], ["k"]), node("Loop", ["k", "", "x"], ["y", "all"], body=few)],
         [("x", F, ["n"])], results, {"three": ints(3)}), [{"x": normal(n)} for n in (4, 8, 5)], ["n=1..8"])
-    # If the loop has no iteration, the empty scan output has the sizes of the input, not of its bounds.
+    # If the loop has no iteration, the empty scan output has the actual sizes of the input, not
+    # their upper bounds.
     for count, go in ((0, True), (4, False)):
         check(ingot, f"no parts of {count}, {go}", model(
             [node("Loop", ["k", "go", "x"], ["y", "all"], body=few), node("Shape", ["all"], ["z"])], [("x", F, ["n"])], [*results, ("z", I)],

@@ -25,7 +25,8 @@ from hexagon_packets import TARGET, count_packets, target_facts  # noqa: E402
 
 MOST_PACKETS = 1.03
 PROBE = "\t{\n\t\tmemb(%s+#0) += #0\n\t}"
-# Constants must be in a writable section, since the probes write to them.
+# A probe is an instruction, added before a vector load, that writes to the address of the load. So
+# constants must be in a writable section.
 WRITABLE = ".vectors_of_constants"
 # A probe accesses the address in a register, without the load's offset. This space after the last constants ensures
 # that a register that points behind them is still attributed to constants.
@@ -50,7 +51,7 @@ def add_probes(text):
         packet.append(line)
         if "}" not in line:
             continue
-        # A predicated load only reads what an unaligned store writes back.
+        # A predicated load gets no probe: it only reads what an unaligned store writes back.
         for load in re.finditer(r"(if \(!?p\d(?:\.new)?\) )?v\S+ = vmemu?\((r\d+)", "\n".join(packet)):
             if not load[1]:
                 lines.append(PROBE % load[2])

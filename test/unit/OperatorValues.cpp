@@ -358,7 +358,8 @@ TEST_CASE_METHOD(Values, "softmax does not overflow") {
 }
 
 TEST_CASE_METHOD(Values, "random bits are those of Philox 4x32-10") {
-  // The expected bits are those of the paper's reference implementation.
+  // The expected bits are those of the reference implementation of Philox
+  // (Salmon et al., 2011).
   auto bits = [&](uint64_t key, const char *result, const char *attributes) {
     auto scalar = RankedTensorType::get({}, type("ui64"));
     return evaluate(std::string("graph.random_bits ") + attributes,

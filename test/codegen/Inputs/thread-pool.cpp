@@ -38,8 +38,8 @@ int main() {
   std::thread other([&] { runAll(pool, 50); });
   runAll(pool, 50);
   other.join();
-  // The measured time of a fork includes the time that the second thread takes
-  // to start.
+  // The time of a fork (a call of parallel_for) is measured including the time
+  // that the second thread takes to start.
   ingot_context late = {};
   late.parallel_for = [](void *, ptrdiff_t extent, ingot_body body,
                          void *argument) {
