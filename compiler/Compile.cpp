@@ -296,8 +296,8 @@ bool Compilation::checkVtcm() {
   return false;
 }
 
-/// Rejects a model whose constants and arena exceed the addresses of a 32-bit
-/// target.
+/// Rejects a model whose constants and arena (the buffer of intermediate
+/// tensors) exceed the addresses of a 32-bit target.
 static bool checkAddresses(ModuleOp module, const TargetDescription &target,
                            Diagnostics &diagnostics) {
   int64_t bytes = 0;

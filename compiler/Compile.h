@@ -57,12 +57,11 @@ struct CompileOptions {
   std::string fast;
   /// Print the time of each pass on standard error.
   bool timePasses = false;
+  /// Verify the IR after each pass, not only after each stage; for tests.
+  bool verifyEach = false;
   /// The file that stores the fastest plans, the loop parameters of kernels
   /// (--tune); newly timed plans are added to it. Empty: plans are chosen by
   /// estimated cost.
-  bool verifyEach = false;
-  /// The file that stores the fastest plans (--tune), to which newly timed
-  /// plans are added; empty: plans are chosen by estimated cost.
   std::string tune;
   /// Call the trace hook, ingot_context::trace, before and after each kernel.
   bool trace = false;
@@ -80,13 +79,14 @@ struct CompileOptions {
   /// The command of a compiler that replaces the target's: it compiles object
   /// files, and the code whose size is measured.
   std::string compiler;
-  /// The linker section of the arena, which the generated code then defines;
-  /// empty: the caller provides the arena.
+  /// The linker section of the arena, the buffer of intermediate tensors. If it
+  /// is given, the generated code defines the arena; empty: the caller provides
+  /// it.
   std::string arenaSection;
   /// The measured sizes of code and stack, which the header states.
   std::optional<MeasuredBytes> measured;
 
-  /// Returns the bytes of maxRam that remain for the arena.
+  /// Returns the bytes that maxRam leaves for the arena, beside the stack.
   std::optional<int64_t> maxArena() const;
   /// Whether this machine can run one of the targets.
   bool runsOnThisHost() const;

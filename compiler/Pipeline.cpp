@@ -144,8 +144,8 @@ static void addDecide(OpPassManager &pm, const PipelineOptions &options) {
         decide::createJoinPositions({options.target->name.str()}));
     functions.addPass(
         decide::createFormIntegerDots({options.target->name.str()}));
-    // Runs again, for the sums over windows that FormIntegerDots has added for
-    // zero points.
+    // JoinPositions runs again, for the sums over windows that FormIntegerDots
+    // has added for zero points.
     functions.addPass(
         decide::createJoinPositions({options.target->name.str()}));
     // Folds the conversions of constant weights to another signedness, so that
@@ -233,14 +233,14 @@ static void addSchedule(OpPassManager &pm, const PipelineOptions &options) {
 /// an offset and a size. Once memory is planned, calls of one kernel may pass
 /// buffers of different shapes, so that more calls can share a kernel.
 static void addPlan(OpPassManager &pm, const PipelineOptions &options) {
-  // Copies between host and device are inserted before launches are ordered and
-  // memory is planned.
+  // Copies between host and device are inserted before kernel calls (launches)
+  // are ordered and memory is planned.
   if (!options.evaluating && options.target->isDevice())
     pm.addPass(plan::createCopyToHost());
   if (!options.evaluating)
     pm.addPass(plan::createOrderLaunches({options.target->bufferAlign}));
-  // Runs before memory is planned, since launches that run concurrently have
-  // longer live ranges.
+  // Lets independent kernel calls (launches) run concurrently. Runs before
+  // memory is planned, since concurrent launches have longer live ranges.
   if (!options.evaluating && options.target->isDevice())
     pm.addPass(plan::createForkBranches({options.target->name.str()}));
   pm.addPass(plan::createPlanMemory({options.target->bufferAlign}));
@@ -251,7 +251,7 @@ static void addPlan(OpPassManager &pm, const PipelineOptions &options) {
         {options.target->bufferAlign, options.stateInOnePlace}));
   if (options.target->smallCode)
     pm.addPass(plan::createShareKernels());
-  // Prefetches are inserted when the order of launches is final.
+  // Prefetches are inserted when the order of kernel calls (launches) is final.
   if (!options.evaluating && options.target->fetchesRanges())
     pm.addPass(plan::createPrefetchWeights({options.target->name.str()}));
   // Worker groups (threads that compute consecutive short kernels together) are

@@ -18,7 +18,7 @@ using namespace mlir;
 
 namespace ingot {
 
-/// Returns the buffer that `value`, an operand of a launch, is a view of.
+/// Returns the buffer that `value`, an operand of a kernel call, is a view of.
 static Value rootOf(Value value) {
   while (Operation *op = value.getDefiningOp()) {
     if (!isa<kernel::ViewOp>(op))
@@ -29,8 +29,8 @@ static Value rootOf(Value value) {
 }
 
 DataFlow::DataFlow(ModuleOp module) : module(module), symbols(module) {
-  // Buffers that kernels receive hold data, unless every launch passes a
-  // constant.
+  // A buffer that a kernel receives holds data, unless every call of the kernel
+  // passes a constant.
   module.walk([&](kernel::LaunchOp launch) {
     auto callee = symbols.lookup<kernel::FuncOp>(launch.getCallee());
     for (auto [operand, argument] :

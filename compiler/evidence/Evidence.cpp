@@ -242,7 +242,8 @@ void Evidence::printNodes(llvm::raw_ostream &os) const {
 
 void Evidence::printLines(llvm::raw_ostream &os) const {
   os << "file,line,kind,function,onnx_nodes\n";
-  // For each line of a program, the ONNX nodes that its launches compute.
+  // For each line of a program (a sequence of kernel calls), the ONNX nodes
+  // that the kernels called in this line compute.
   std::map<size_t, llvm::SetVector<StringRef>> statements;
   for (const SourceMap::Site &site : map.sites)
     if (site.kind == SourceMap::Kind::Statement && site.begin != site.end &&

@@ -228,8 +228,8 @@ static std::string typeText(MemRefType type) {
   return text;
 }
 
-/// Returns the buffers of the arena, each with the first and the last kernel
-/// call that uses it.
+/// Returns the buffers that the arena (the memory of intermediate tensors)
+/// contains, each with the first and the last kernel call that uses it.
 static Array buffersOf(ModuleOp module) {
   struct Range {
     int64_t first, last;

@@ -38,8 +38,9 @@ static bool isScalarFor(const TargetDescription &target, graph::GroupOp group) {
          });
 }
 
-/// Returns a copy of `object` that owns its strings. The strings of a plan
-/// belong to the MLIR context, which is destroyed before the report.
+/// Returns a copy of `object` that owns its strings. The strings of a kernel's
+/// plan (its loop parameters) belong to the MLIR context, which is destroyed
+/// before the report.
 static llvm::json::Object withOwnTexts(llvm::json::Object object) {
   std::string text;
   llvm::raw_string_ostream(text) << llvm::json::Value(std::move(object));

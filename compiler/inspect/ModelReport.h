@@ -62,8 +62,9 @@ struct ModelReport {
   verify::Sizes chosen;
   /// The measured time of a run: the median, and the number of runs.
   std::optional<TimeSummary> measured;
-  /// The nodes of the model, the map of the arena, constants and sources, if
-  /// they were requested; see docs/report.md.
+  /// The nodes of the model, the map of the arena (the memory of intermediate
+  /// tensors), constants and sources, if they were requested; see
+  /// docs/report.md.
   llvm::json::Object details;
   std::vector<Diagnostic> diagnostics;
 };
@@ -74,12 +75,11 @@ struct DescribeOptions {
   bool choosesSizes = true;
   /// Whether to collect ModelReport::details.
   bool hasDetails = false;
+  /// How long to time the kernels on this machine; 0: not at all.
+  double seconds = 0;
   /// The model with whose tensors those of the described model are compared,
   /// for example the float model of a quantized one (empty: none), and the
   /// inputs of the comparison.
-  double seconds = 0;
-  /// The model whose tensors are compared, for example the float model of a
-  /// quantized one (empty: none), and the inputs of the comparison.
   std::string against;
   verify::InputChoices inputs;
 };

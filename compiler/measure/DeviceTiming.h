@@ -1,4 +1,4 @@
-// Times the launches of a model on a GPU of this machine.
+// Times the kernel calls (launches) of a model on a GPU of this machine.
 
 #ifndef INGOT_COMPILER_MEASURE_DEVICETIMING_H
 #define INGOT_COMPILER_MEASURE_DEVICETIMING_H
@@ -9,7 +9,7 @@ namespace ingot {
 
 /// Builds a program that runs the model on the GPU of this machine, with the
 /// target's compiler or the compiler in the options. Returns the median
-/// microseconds of each launch, in the order of execution; empty with
+/// microseconds of each kernel call, in the order of execution; empty with
 /// diagnostics on failure, also if this machine has no such GPU.
 std::vector<double> timeLaunches(Compilation &compilation);
 

@@ -195,9 +195,9 @@ std::unique_ptr<Compilation> planAndMeasure(const CompileOptions &options,
       footprint = std::move(plan);
       isMeasured = false;
     }
-    // Compiling the C++ takes longer than planning. A plan that exceeds maxRam
-    // by more than any stack needs is measured only if it is finally the best
-    // plan.
+    // Compiling the C++ takes longer than planning the memory. If the RAM
+    // without the stack exceeds maxRam by more than any stack needs, the sizes
+    // are measured only if no later plan is better.
     bool isFar = given.maxRam && footprint.ram() > *given.maxRam + mostStack;
     if (!isFar)
       measureBest();
@@ -217,9 +217,9 @@ std::unique_ptr<Compilation> planAndMeasure(const CompileOptions &options,
       plansLeft = 5;
       continue;
     }
-    // Plans again with less memory for the arena. The footprint exceeds maxRam
-    // because of the stack, which is known only now, or of gaps in the arena,
-    // which cannot be predicted.
+    // Plans the memory again with fewer bytes for the arena. The footprint
+    // exceeds maxRam because of the stack, which is known only now, or of gaps
+    // in the arena, which cannot be predicted.
     given.reservedRam +=
         given.reservedRam ? limit / 16 : footprint.ram() - limit;
   }
@@ -333,8 +333,8 @@ static std::string flashHint(const CompileOptions &options,
       .str();
 }
 
-/// Returns a hint with the RAM bytes that the model needs: if a plan exceeds
-/// maxRam, it is the smallest plan found.
+/// Returns a hint with the RAM bytes that the model needs. If no memory plan
+/// met maxRam, they are those of the smallest plan found.
 static std::string ramHint(const Footprint &footprint) {
   std::string parts = "arena " + std::to_string(footprint.arena) + " + stack " +
                       std::to_string(footprint.stack);

@@ -159,9 +159,9 @@ HostRates measureHost(const TargetDescription &target) {
   return rates;
 }
 
-/// Returns the target with measured rates: processors of the same level differ
-/// in how many of their widest vectors they multiply per cycle (Zen 4 one of 64
-/// bytes, Zen 5 two).
+/// Returns the target with measured rates: processors with the same instruction
+/// set (level) differ in how many of their widest vectors they multiply per
+/// cycle (Zen 4 one of 64 bytes, Zen 5 two).
 static TargetDescription asMeasured(TargetDescription target,
                                     const HostRates &rates) {
   // The cost of a load that misses the L1 cache: the cycles to read a cache
@@ -361,7 +361,7 @@ predictLaunches(ModuleOp lowered, const TargetDescription &target,
       int64_t bytes = schedule::bytesRead(argument),
               again = timesRead(argument, function) - 1;
       move(bytes, levelOf(distances.read(operand, bytes)));
-      // The cycles that the strategy estimates include the first read of the
+      // The cycles estimated for the kernel include the first read of the
       // argument.
       movingAgain += double(again * bytes) / levelOf(bytes).rate;
     }

@@ -48,7 +48,7 @@ struct HostTime {
   llvm::StringRef bound;
 };
 
-/// Predicts the time of each launch of a module after stage Lower; returns
+/// Predicts the time of each kernel call of a module after stage Lower; returns
 /// pairs of kernel name and time.
 std::vector<std::pair<std::string, HostTime>>
 predictLaunches(mlir::ModuleOp lowered, const TargetDescription &target,

@@ -1,6 +1,7 @@
 // Times a model and its kernel calls on this machine.
 //
-// The times of kernel calls come from the trace hook of the generated code.
+// The times of kernel calls come from the trace hook, a function that the
+// generated code calls before and after each kernel.
 
 #ifndef INGOT_COMPILER_MEASURE_TIMEDMODEL_H
 #define INGOT_COMPILER_MEASURE_TIMEDMODEL_H
@@ -76,8 +77,8 @@ struct MeasuredTimes {
   std::vector<TimeSummary> kernels;
 };
 
-/// Builds a model with the trace hook, and runs it for some seconds on one
-/// thread; nothing, with diagnostics, on failure.
+/// Builds a model with the trace hook, which times kernel calls, and runs it
+/// for some seconds on one thread; nothing, with diagnostics, on failure.
 std::optional<MeasuredTimes> measureKernels(CompileOptions options,
                                             double seconds,
                                             mlir::MLIRContext &context,

@@ -6,8 +6,8 @@
 
 namespace ingot::quantize {
 
-/// An attribute that compiles a function for several levels of the instruction
-/// set; CMakeLists.txt defines it where compilers support it.
+/// An attribute that compiles a function for several instruction sets;
+/// CMakeLists.txt defines it where compilers support it.
 #ifndef INGOT_VECTORIZED
 #define INGOT_VECTORIZED
 #endif
@@ -15,8 +15,8 @@ namespace ingot::quantize {
 /// The largest number of columns of a weight between which covariances are
 /// computed: a matrix of 9 MB.
 static constexpr int64_t maxPart = 1536;
-/// The number of operand vectors that are collected in a panel before their
-/// products are added to the sums.
+/// Operand vectors are collected in a buffer, a panel, before their products
+/// are added to the sums. The number of vectors (rows) in a panel.
 static constexpr int64_t panelRows = 64;
 
 /// The number of contiguous columns in a panel: a panel consists of blocks of

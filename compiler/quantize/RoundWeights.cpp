@@ -22,8 +22,8 @@ using llvm::MutableArrayRef;
 
 namespace ingot::quantize {
 
-/// An attribute that compiles a function for several levels of the instruction
-/// set; CMakeLists.txt defines it where compilers support it.
+/// An attribute that compiles a function for several instruction sets;
+/// CMakeLists.txt defines it where compilers support it.
 #ifndef INGOT_VECTORIZED
 #define INGOT_VECTORIZED
 #endif

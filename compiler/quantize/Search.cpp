@@ -1,9 +1,10 @@
 // Chooses a precision for each place: a weight or an activation.
 //
 // The cost of a place is the loss when all other places are in float. The most
-// expensive places get more bits (8, 16, float), one after the other, until a
-// run of the model meets the budget. If the budget leaves room, weights get 4
-// bits, those with the least loss per saved byte first.
+// expensive places get more bits (8, 16, float), one after the other, until the
+// loss in a run of the model is within the budget, the allowed loss. If the
+// budget leaves room, weights get 4 bits, those with the least loss per saved
+// byte first.
 
 #include "compiler/quantize/RoundWeights.h"
 #include "compiler/quantize/Session.h"
@@ -16,7 +17,8 @@ namespace ingot::quantize {
 /// the same samples on which they are judged.
 static constexpr double narrowMargin = 2;
 
-/// The default budget in decibels: an error of 2.5 % of the outputs.
+/// The default budget (allowed loss) in decibels: an error of 2.5 % of the
+/// outputs.
 static constexpr double usualDecibels = 32;
 
 namespace {
@@ -73,9 +75,9 @@ private:
   /// Gives a weight or activation more bits.
   bool raise(Place &place);
   /// For weights that cannot change without compilation: sets as few weights to
-  /// float as the budget requires, those with the largest loss first. If the
-  /// budget requires all of them, sets none, unless no activation can get more
-  /// bits.
+  /// float as the budget (the allowed loss) requires, those with the largest
+  /// loss first. If the budget requires all of them, sets none, unless no
+  /// activation can get more bits.
   bool raiseClosedWeights();
   bool lower();
   bool fail();
@@ -210,8 +212,8 @@ bool Search::raise(Place &place) {
   bool isNarrow = place.isWeight && bits == 4;
   bits = isNarrow ? 8 : !place.isWeight && bits == 8 ? 16 : 0;
   if (isNarrow) {
-    // Rounds to the nearest integers (no moments), which is sufficient for 8
-    // bits.
+    // Rounds to the nearest integers, without covariances (moments), which is
+    // sufficient for 8 bits.
     Weight &weight = sites.weights[place.index];
     setBits(weight, 8);
     session.lost[place.index] =
@@ -358,8 +360,8 @@ bool Search::fail() {
 }
 
 bool Search::run() {
-  // If only weights are quantized and the user gives no budget, weights keep
-  // the bits that the user chose.
+  // If only weights are quantized and the user gives no budget (allowed loss),
+  // weights keep the bits that the user chose.
   if (sites.weights.empty() || (sites.activations.empty() && !given))
     return true;
   size_t found = sites.weights.size() + sites.activations.size();

@@ -46,8 +46,9 @@ struct Session {
   /// after `lost` has been added. The bias of the quantized model is the sum of
   /// the three.
   std::vector<std::vector<float>> biases, lost, missing;
-  /// The weights rounded to 4 bits, and the mean errors that this rounding
-  /// causes, if a budget may permit 4 bits; otherwise empty.
+  /// If the budget (the allowed loss) may permit weights of 4 bits: the weights
+  /// rounded to 4 bits, and the mean errors that this rounding causes;
+  /// otherwise empty.
   std::vector<Weight> narrow;
   std::vector<std::vector<float>> narrowLost;
   std::vector<Histogram> histograms;
@@ -96,8 +97,8 @@ struct Session {
   /// Adds the corrections of a weight to its bias.
   void applyBias(size_t weight);
   void setFloat(size_t activation);
-  /// Makes the probe compute a weight in float. The bias of the weight keeps
-  /// the correction of mean errors, unless `isPlain`.
+  /// Makes runs compute a weight in float. The bias of the weight keeps the
+  /// correction of mean errors, unless `isPlain`.
   void setFloatWeight(size_t weight, bool isPlain = false);
 
 private:
@@ -117,8 +118,8 @@ bool refineRanges(Session &session);
 /// Corrects biases for mean errors, measured with as many samples as are
 /// affordable; with a few if `quick`.
 bool correctBiases(Session &session, bool quick = false);
-/// Gives more bits to the most expensive weights and activations until the
-/// budget is met, and fewer bits to weights if the budget leaves room.
+/// Gives more bits to the most expensive weights and activations until the loss
+/// is within the budget, and fewer bits to weights if the budget leaves room.
 bool searchPrecisions(Session &session);
 /// Fills in the report: the precision and loss of each layer.
 bool describeLayers(Session &session, QuantizeReport &report);

@@ -59,7 +59,8 @@ struct Weight {
   /// The quantized elements by rows, whatever the layout of the constant.
   std::vector<int8_t> values;
   /// The error of the weight's product that is due to rounding: its power
-  /// relative to the power of the product, estimated from moments.
+  /// relative to the power of the product, estimated from the means and
+  /// covariances of the operand.
   double noise = 0;
 
   int64_t elements() const { return rows * depth; }

@@ -142,7 +142,8 @@ static TestSignature signatureOf(const Tensor &tensor, StringRef type) {
   return signature;
 }
 
-/// Returns up to four ONNX nodes of a launch, and the name of its kernel.
+/// Returns up to four ONNX nodes that a kernel call computes, and the name of
+/// the kernel.
 static std::string describe(kernel::LaunchOp launch) {
   llvm::SetVector<StringRef> nodes = nodesOf(launch.getLoc());
   std::string text;
@@ -216,7 +217,7 @@ void NodeReference::find(ModuleOp planned, std::vector<TestNode> &nodes,
     if (left.empty())
       continue;
     const Group &group = *left.pop_back_val();
-    // The operands of a launch are its inputs, its results, then scratch
+    // The operands of a kernel call are its inputs, its results, then scratch
     // buffers.
     auto buffers = launch.getOperands().drop_front(group.operands);
     for (auto [buffer, result] : llvm::zip(buffers, group.results)) {

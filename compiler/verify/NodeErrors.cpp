@@ -432,8 +432,9 @@ void Search::findCause(bool vanishes) {
   }
   if (!found.cause.empty())
     return;
-  // No option changes the result, so the import may be wrong: evaluates the
-  // imported model by the definitions of its operators.
+  // No option changes the result, so the import may be wrong. To find out,
+  // evaluates the imported model by the definitions of its operators, without
+  // optimizations.
   ReferenceOptions definition;
   definition.engine = Engine::Definition;
   Diagnostics trial;

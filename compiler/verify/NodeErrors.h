@@ -52,8 +52,8 @@ struct NodeErrors {
   std::string nodeName, operatorName, tensor;
   /// The largest error of the node's inputs in units of their ranges.
   double errorOfInputs = 0;
-  /// The kernel that computes the node: its strategy, and all nodes that it
-  /// computes.
+  /// The kernel that computes the node: its strategy (the way its loops are
+  /// built), and all nodes that it computes.
   std::string strategy;
   std::vector<std::string> nodesOfKernel;
   /// Options with which the node becomes right, options with which it stays

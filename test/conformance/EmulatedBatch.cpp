@@ -29,9 +29,9 @@ void Batch::emulate() {
     emulate(together, "-O0");
 }
 
-/// Builds and runs a program with the C++ of the texts whose indices are
-/// `which`. Splits it into two programs if it is too large or one of the texts
-/// does not compile.
+/// Builds and runs a program with those generated sources (`texts`) whose
+/// indices are `which`. Splits it into two programs if it is too large or one
+/// of the sources does not compile.
 void Batch::emulate(ArrayRef<int> which, StringRef level) {
   listener.begin(-1, "build");
   std::vector<Modes> prepared;

@@ -1,4 +1,5 @@
-// Builds the code of one operator from its definition and verifies it.
+// Builds the code of one operator from its definition (the rule that computes
+// one element), and verifies the code.
 
 #ifndef INGOT_TEST_UNIT_DEFINITION_H
 #define INGOT_TEST_UNIT_DEFINITION_H

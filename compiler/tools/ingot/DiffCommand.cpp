@@ -2,9 +2,9 @@
 //
 // Compares two reports of `ingot inspect --json`; if a file is a model, it is
 // inspected first. Kernel calls are paired by the ONNX nodes that they compute:
-// first calls with the same nodes and strategy, then calls with a common node,
-// then calls with the same strategy, result and work, since an exporter may
-// rename all nodes.
+// first calls with the same nodes and strategy (way to build loops), then calls
+// with a common node, then calls with the same strategy, result and work, since
+// an exporter may rename all nodes.
 
 #include "compiler/report/ReadJson.h"
 #include "compiler/tools/ingot/Commands.h"
