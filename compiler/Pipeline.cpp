@@ -153,9 +153,9 @@ static void addDecide(OpPassManager &pm, const PipelineOptions &options) {
     pm.addPass(simplify::createFoldConstants());
     OpPassManager &folded = pm.nest<func::FuncOp>();
     folded.addPass(createCSEPass());
-    // Scales become integers after the terms of biases are folded. With
-    // --strict, scales stay floats as ONNX defines them, and decision forests
-    // are not vectorized.
+    // Scales become integers after FoldConstants, which adds up the constant
+    // terms of biases. With --strict, scales stay floats as ONNX defines them,
+    // and decision forests are not vectorized.
     if (!options.strict) {
       // Runs before FormIntegerScales merges operators into quantizations.
       folded.addPass(

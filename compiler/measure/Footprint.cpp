@@ -52,8 +52,8 @@ static Footprint planFootprint(Compilation &compilation) {
   }
   if (auto bytes = module->getAttrOfType<IntegerAttr>(kernel::kStateBytesAttr))
     footprint.state = bytes.getInt();
-  // For each launch (kernel call) of a program with an arena, the buffer of
-  // intermediate tensors: the bytes of it that are in use.
+  // The arena is the buffer of intermediate tensors. For each kernel call, the
+  // bytes of the arena that are in use during the call.
   llvm::DenseMap<Operation *, int64_t> alive;
   module.walk([&](kernel::ProgramOp program) {
     ArrayRef<int64_t> use = program.getArenaUse().value_or(ArrayRef<int64_t>());

@@ -15,8 +15,9 @@ namespace ingot::quantize {
 /// An activation: a tensor that integer kernels read.
 struct Activation {
   std::string tensor;
-  /// The index of the activation that this one's elements are moved from, and
-  /// whose range it shares; -1 if it has its own range.
+  /// If this activation's elements are only moved from another activation, so
+  /// that both share a range: the index of the other one; -1 if it has a range
+  /// of its own.
   int follows = -1;
   /// The chosen bits: 8, 16, or 0 for float.
   int bits = 8;

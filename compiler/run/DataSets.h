@@ -31,7 +31,7 @@ bool readValues(Compilation &compilation, llvm::StringRef folder,
 /// values.
 bool readInputFolder(Compilation &compilation, llvm::StringRef folder,
                      InputData &data);
-/// Reads inputs from the files of NAME=FILE pairs; the others stay empty.
+/// Reads inputs from the files of NAME=FILE pairs; all other inputs stay empty.
 bool readGivenFiles(Compilation &compilation,
                     llvm::ArrayRef<std::pair<std::string, std::string>> files,
                     InputData &data);

@@ -155,7 +155,8 @@ EmulatedProgram::writeMain(ArrayRef<std::string> headers) const {
       os << "nullptr, ";
     size_t made = count(model.sizes, std::nullopt),
            tensors = model.inputBytes.size() + model.outputBytes.size() - made;
-    // Passes sizes as pointers: both kinds of fields have the same width.
+    // Passes sizes as pointers too: in the struct, a size is as wide as a
+    // pointer.
     size_t at = tensors;
     for (std::optional<int64_t> size : model.sizes)
       if (size)

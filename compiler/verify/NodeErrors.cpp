@@ -217,7 +217,8 @@ bool Search::expect() {
       return false;
     take(values->values, values->moved, inner);
   } else {
-    // The expected values are the tensors of the same names in the other model.
+    // The expected values are the tensors of the same names in the model
+    // `against`.
     Compilation other(*against.options, context, diagnostics);
     if (!other.open())
       return false;

@@ -191,8 +191,8 @@ public:
 
 private:
   /// Records in `use` how `node` uses its operand. Returns true if the results
-  /// of the node contain the same numbers as the operand, so that their uses
-  /// count too.
+  /// of the node contain the same numbers as the operand: then the uses of the
+  /// results also limit the numbers.
   bool follow(const onnx::NodeProto &node, int operand, Use &use) {
     StringRef type = node.op_type();
     int64_t axis = 0;

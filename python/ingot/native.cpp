@@ -82,7 +82,8 @@ struct Function {
   PyObject_HEAD Run run;
   size_t arenaBytes, arenaAlign;
   unsigned threads;
-  /// Held during a run of a network with a state; null for other networks.
+  /// Held during a run of a network with a state (values kept between runs);
+  /// null for other networks.
   std::mutex *alone;
   std::vector<void *> *freeArenas;
 

@@ -375,7 +375,8 @@ def bodies(ingot):
     check(ingot, "Compress in a loop", model([loop(sums, "n", "before", {"part": ()})], [("x", F, [40, 7])], [("y", F), ("all_part", F)], weights), inputs)
     check(ingot, "Compress in a loop as often as an input says", model([loop(sums, "k", "before")], [("x", F, [40, 7]), ("k", I, [])], [("y", F)], weights),
           [{**each, "k": np.array(k, np.int64)} for each, k in zip(inputs, (40, 0, 3))])
-    # If a body declares the sizes of its results, they are assumed, and checked at run time.
+    # If the body of a loop declares the sizes of its results, Ingot relies on these sizes, and checks them
+    # at run time.
     three = np.array([[1, 2, 3, -1, -2, -3, 0]], np.float32)
     check(ingot, "results of a loop as long as its body declares", model([loop(sums, "k", "before", {"kept": (3,)})], [("x", F, [40, 7]), ("k", I, [])],
                                                                          [("y", F), ("all_kept", F)], weights),

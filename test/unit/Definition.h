@@ -28,7 +28,8 @@ struct Definition {
   }
 
   /// Parses `text`, a function with one graph operator, and builds the code of
-  /// the operator, for `lanes` elements at a time. Returns whether it verifies.
+  /// the operator, for `lanes` elements at a time. Returns whether the code
+  /// passes MLIR's verifier.
   bool builds(const std::string &text, int64_t lanes) {
     OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(text, &context);
     if (!module)

@@ -76,7 +76,8 @@ TEST_CASE("rows of a tile do not evict one another from the first cache",
   // weights.
   CHECK(rowsOf(way) < ways);
   CHECK(rowsOf(3 * way) < ways);
-  // At other distances they map to two sets, or to many.
+  // If rows are at other distances, these cache lines map to two sets, or to
+  // many.
   CHECK(rowsOf(way / 2) < 2 * ways);
   CHECK(rowsOf(way + 64) == rowsOf(0));
   CHECK(rowsOf(0) > ways);

@@ -27,7 +27,7 @@ namespace {
 /// title.
 struct Figure {
   StringLiteral key, title;
-  /// The option that limits its growth; empty: none.
+  /// The option that limits the growth of the number; empty: none.
   StringLiteral option = "";
 };
 
@@ -158,7 +158,8 @@ static bool haveCommonNode(const json::Object &before,
 }
 
 /// Pairs the kernel calls of two reports. The pairs are in the order of the new
-/// report; calls that only the old report has keep their place between these.
+/// report; a call that only the old report has comes after the call before it
+/// in that report.
 static std::vector<Pair> pairKernels(const Report &before,
                                      const Report &after) {
   std::vector<int> partner(after.kernels.size(), -1);

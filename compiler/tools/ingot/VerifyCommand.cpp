@@ -57,8 +57,8 @@ public:
 private:
   bool prepareAgainst();
   bool runOnce(Run &run, InputData &data, Diagnostics &trial, Result &result);
-  /// Computes the expected outputs in `want`, and in `changes` how much they
-  /// change if the inputs change slightly.
+  /// Computes the expected outputs in `want`; and in `changes`, how much the
+  /// expected outputs change if the inputs change slightly.
   bool expect(const InputData &data,
               std::vector<std::optional<ModelValue>> &want,
               std::vector<double> &changes, Diagnostics &trial, Result &result);
@@ -78,7 +78,8 @@ private:
 
 } // namespace
 
-/// Sets `against` to the other model or target, with the order of its inputs.
+/// Sets `against` to the target or model with which the model is compared, if
+/// the options name one, and to the order of its inputs.
 bool Verifier::prepareAgainst() {
   if (arguments.againstTarget) {
     against.options = compile;

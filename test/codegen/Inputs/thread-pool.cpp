@@ -34,7 +34,8 @@ int main() {
   runAll(alone, 10);
   std::this_thread::sleep_for(std::chrono::milliseconds(50));
   runAll(pool, 10);
-  // Two concurrent users of one pool: the second one runs on its own thread.
+  // Two concurrent users of one pool: while one user has the pool's threads,
+  // the other does all work on its own thread.
   std::thread other([&] { runAll(pool, 50); });
   runAll(pool, 50);
   other.join();
