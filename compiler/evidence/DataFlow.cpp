@@ -185,8 +185,8 @@ std::vector<DataFlow::Place> DataFlow::placesIn(Operation *function) const {
                    return depends(index);
                  }));
     }
-    // Other accesses, such as those of vectors: an index among the operands is
-    // an address.
+    // Other operations that access memory, such as vector loads: each index
+    // among their operands is part of an address.
     if (llvm::any_of(op->getOperandTypes(),
                      [](Type type) { return isa<MemRefType>(type); }) &&
         !isa<kernel::LaunchOp>(op))

@@ -299,7 +299,8 @@ private:
     return addPattern(charRegex(chars, result.sets));
   }
 
-  /// Returns "always", "first" or "never".
+  /// Returns before which pieces of text a space is inserted: "always", "first"
+  /// or "never".
   StringRef prependScheme(const json::Object &object) {
     // Older files have only `add_prefix_space`.
     StringRef scheme =

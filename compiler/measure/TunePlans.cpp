@@ -334,8 +334,8 @@ private:
     const PlanCache::Entry &added =
         cache.add({target.name.str(), key, lower::describe(group), times[best],
                    planAsJson(plans[best])});
-    // Writes the file after each group, so that an interruption keeps the plans
-    // timed so far.
+    // Writes the file after each group, so that the fastest loop parameters
+    // (plans) found so far survive an interruption.
     return cache.write(options.tune, diagnostics) ? &added : nullptr;
   }
 

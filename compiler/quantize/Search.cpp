@@ -184,8 +184,8 @@ Place *Search::worst() {
     // A weight in float takes memory, an activation in 16 bits does not, so the
     // cost of weights counts half.
     double noise = place.isWeight ? place.noise / 2 : place.noise;
-    // Of weights and activations with negligible cost, those with few bits come
-    // first.
+    // Of weights and activations with negligible cost, those with few bits get
+    // more bits first.
     bool isNegligible = noise < 1e-3 * loss.noise;
     return std::pair(isNegligible ? 0 : noise, -bitsOf(place));
   };

@@ -114,7 +114,8 @@ NodeReference::evaluate(ModuleOp decided, ArrayRef<const Tensor *> inputs) {
   for (ArrayRef<Value> values : results)
     wanted.insert_range(values);
   wanted.insert_range(block.getTerminator()->getOperands());
-  // Unpacked weights are requested too, so that each is evaluated once.
+  // The unpacked form of packed weights is requested too, so that it is
+  // evaluated once, not again for each operator that reads it.
   main.walk([&](graph::UnpackPanelsOp unpack) { wanted.insert(unpack); });
   FailureOr<SmallVector<ElementsAttr>> evaluated =
       ingot::evaluate(wanted.getArrayRef());

@@ -150,9 +150,10 @@ std::vector<Sizes> sizesToRun(const onnx::ModelProto &model,
 namespace {
 /// How the graph uses an input, as far as it limits the input's numbers.
 struct Use {
-  /// The input contains indices below this number.
+  /// If the input contains indices: the number that all of them must be below.
   std::optional<int64_t> rows;
-  /// The input is quantized: the numbers that the quantized type can represent.
+  /// If the input is quantized: the range of numbers that the quantized type
+  /// can represent.
   std::optional<NumberRange> quantized;
   /// The node whose shape the input determines; empty: none.
   std::string shapeOf;

@@ -532,7 +532,7 @@ def _from_dlpack(info: TensorInfo, given: Any) -> Array:
     try:
         return np.from_dlpack(given)
     except (BufferError, RuntimeError, TypeError, ValueError) as error:
-        # A PyTorch tensor that requires a gradient, or one of a type that NumPy lacks.
+        # A PyTorch tensor that NumPy cannot convert: it requires a gradient, or has a type that NumPy lacks.
         if hasattr(given, "detach"):
             given = given.detach().cpu().contiguous()
             if info.dtype == "bfloat16" and "bfloat16" in str(given.dtype):

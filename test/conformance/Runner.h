@@ -15,7 +15,8 @@ using Function = ingot_status (*)(const void *io, void *arena,
 /// The types and sizes that a caller of a compiled unit (a case in one mode)
 /// must know.
 struct Signature {
-  /// The dynamic sizes, which the caller sets first in the io struct.
+  /// The dynamic sizes, which are the first fields of the io struct (sizes,
+  /// then pointers to inputs and outputs).
   std::vector<InterfaceSize> sizes;
   llvm::SmallVector<mlir::RankedTensorType> inputs, outputs;
   /// For inputs and outputs that are sequences, optionals or maps: the role of

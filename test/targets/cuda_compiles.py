@@ -251,7 +251,8 @@ def hopper_cases(work):
                 *units, r"UTMALDG\.4D\.IM2COL", r"HGMMA\.64x\d+x16\.F32 "]
 
 
-# Returns the path of a matmul [m, k] x [k, n] of 8-bit floats, as created by QuantizeLinear.
+# Saves a matmul [m, k] x [k, n] of 8-bit floats, the left ones created by QuantizeLinear; returns
+# the path of the model.
 def save_bytes_of_floats(work, name, sizes):
     m, k, n = sizes
     stored = np.random.default_rng(1).standard_normal((k, n), dtype=np.float32).astype(ml_dtypes.float8_e4m3fn)

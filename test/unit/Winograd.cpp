@@ -119,7 +119,7 @@ static double measuredError(int64_t size, int64_t channels,
               double(kernel[tap]);
     }
     std::vector<float> y = appliedTwice(form.output, products);
-    // The last element of an output tile has the largest error.
+    // Measures the last element of an output tile, which has the largest error.
     double last = double(y.back()) - exact.back();
     error += last * last;
     result += exact.back() * exact.back();

@@ -240,8 +240,8 @@ function drawRoofline() {
     return;
   const svg = d3.select("#roofline svg").html("").attr("class", "chart"), width = svg.node().clientWidth || 1200, height = 320;
   svg.attr("height", height).attr("viewBox", `0 0 ${width} ${height}`);
-  // The peak is computed without Winograd kernels, which executes fewer multiplications
-  // than MACs.
+  // Winograd kernels are excluded from the peak, since they execute fewer
+  // multiplications than they have MACs.
   const direct = points.filter(c => c.strategy !== "winograd");
   const peak = d3.max(direct.length ? direct : points, c => c.least_cycles ? c.macs / c.least_cycles : c.macs / c.cycles);
   const intensity = c => c.macs / c.bytes, speed = c => c.macs / c.cycles;

@@ -495,8 +495,9 @@ int compileCommand(Arguments &arguments, Diagnostics &diagnostics) {
     compilation = planAndMeasure(options, *context, footprint, diagnostics);
     if (!compilation || !checkBudget(options, footprint, *context, diagnostics))
       return diagnostics.exitCode();
-    // Without a budget, the header must not state sizes: --evidence does not
-    // change the generated code.
+    // The header states measured sizes only with --max-ram or --max-flash.
+    // Sizes that are measured for --evidence must not appear in it, since
+    // --evidence does not change the generated code.
     if (hasBudget)
       flash = footprint.flash();
     else

@@ -158,8 +158,8 @@ static bool haveCommonNode(const json::Object &before,
 }
 
 /// Pairs the kernel calls of two reports. The pairs are in the order of the new
-/// report; a call that only the old report has comes after the call before it
-/// in that report.
+/// report; a call that only the old report has precedes all calls that follow
+/// it in the old report.
 static std::vector<Pair> pairKernels(const Report &before,
                                      const Report &after) {
   std::vector<int> partner(after.kernels.size(), -1);

@@ -106,8 +106,9 @@ bool EmitTest::addCase(const DataSet &set, Compilation &compilation,
     }
     types.resize(inputs.size() + i);
     types.push_back(type);
-    // If the data set has no expected outputs, those of NodeReference are
-    // compared with a tolerance for rounding errors only.
+    // If the data set has no expected outputs, those that NodeReference has
+    // evaluated on this host are expected, with a tolerance for rounding errors
+    // only.
     Tolerance allowed = tolerance;
     if (!given)
       allowed =
