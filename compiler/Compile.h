@@ -76,8 +76,8 @@ struct CompileOptions {
   /// Whether kernels use no optional scratch memory, without which they are
   /// slower.
   bool savesMemory = false;
-  /// The command of a compiler that replaces the target's: it compiles object
-  /// files, and the code whose size is measured.
+  /// The command of a compiler that is used instead of the target's own, for
+  /// object files and for the code whose size is measured.
   std::string compiler;
   /// The linker section of the arena, the buffer of intermediate tensors. If it
   /// is given, the generated code defines the arena; empty: the caller provides

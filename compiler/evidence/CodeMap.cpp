@@ -32,8 +32,8 @@ bool CodeMap::readNodes() {
     }
     return true;
   };
-  // Without --entry, the model that the compilation has opened is used. A
-  // second copy could be large.
+  // Without --entry, reads the model that the compilation has opened: opening
+  // it again would need memory for a second copy.
   if (given.entries.empty())
     return addNodes("", compilation.open());
   auto add = [&](StringRef entry, StringRef path) {

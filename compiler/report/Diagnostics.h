@@ -111,8 +111,8 @@ public:
   /// Returns the warnings, which do not stop the compilation.
   llvm::ArrayRef<Diagnostic> warnings() const { return odd; }
 
-  /// Returns the exit code: the first of 70, 2, 1, 4 and 3 that the class of a
-  /// diagnostic has; 0 if there are no diagnostics.
+  /// Returns the exit code of the most severe class among the diagnostics, in
+  /// the order 70, 2, 1, 4, 3; 0 if there are no diagnostics.
   ExitCode exitCode() const;
   void print(llvm::raw_ostream &os, bool color = false) const;
   void printJson(llvm::raw_ostream &os) const;

@@ -51,8 +51,8 @@ static std::vector<Picture> readPictures(const char *path) {
   return pictures;
 }
 
-/// One of the two networks: the bytes of its weights and arena, its answers,
-/// and its time per picture.
+/// One of the two networks: the bytes of its weights and of its arena (the
+/// working memory), its answers, and its time per picture.
 struct Network {
   const char *name;
   unsigned weights, arena;

@@ -409,8 +409,8 @@ PyObject *call(PyObject *object, PyObject *args, PyObject *kwargs) {
       (given > 0 && named > 0))
     return callGeneral(object, args, kwargs);
   size_t sizeCount = self->sizes->size(), outputs = self->outputs->size();
-  // One more element than sizes: `takes` binds a reference to sizes[0] even for constant
-  // dimensions.
+  // One element more than needed: `takes` binds a reference to sizes[0] even if
+  // there are no sizes, for constant dimensions.
   Py_ssize_t sizes[kMostWords + 1];
   for (size_t i = 0; i <= sizeCount; ++i)
     sizes[i] = -1;

@@ -108,7 +108,7 @@ constexpr Precision precisions[] = {
     {"bf16", 8e-3, 1.2e-38, 3.3895314e38}};
 
 /// Whether two results are equal up to `slack` times the rounding error of the
-/// type that `p` describes, which is absolute for subnormals.
+/// type that `p` describes; for subnormal numbers this error is absolute.
 bool agree(double got, double want, const Precision &p, double slack = 1) {
   if (std::isnan(want))
     return std::isnan(got);

@@ -160,7 +160,7 @@ TEST_CASE("Winograd's errors do not depend on the scale of the weights",
     value = 0;
   CHECK(errorOf(weightsOf(context, w), 4) == 0);
   // Large tiles are less accurate than small ones, and smooth weights have a
-  // larger error than noise.
+  // larger error than random ones.
   w = noise<float>(9 * 32);
   CHECK(errorOf(weightsOf(context, w), 2) < errorOf(weightsOf(context, w), 4));
   double ofNoise = errorOf(weightsOf(context, w), 4);

@@ -425,7 +425,7 @@ int diffCommand(Arguments &arguments, Diagnostics &diagnostics) {
   checkGrowth(arguments, before, after, diagnostics);
   if (arguments.json) {
     printJson(before, after, pairs, diagnostics);
-    arguments.json = false; // the JSON contains the diagnostics
+    arguments.json = false; // the diagnostics are printed as JSON already
   } else {
     printText(before, after, pairs);
   }

@@ -1,8 +1,8 @@
 // The option --emit-test of `ingot MODEL -o FILE`.
 //
-// The expected outputs are those of the data set if it has any, otherwise those
-// that NodeReference computes. NodeReference also gives the expected result of
-// each kernel.
+// The expected outputs are those of the data set. If it has none, they are
+// computed by NodeReference, which evaluates the model on this host.
+// NodeReference also gives the expected result of each kernel.
 
 #include "compiler/tools/ingot/EmitTest.h"
 

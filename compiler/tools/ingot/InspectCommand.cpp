@@ -278,7 +278,7 @@ int inspectCommand(Arguments &arguments, Diagnostics &diagnostics) {
     return diagnostics.exitCode();
   if (arguments.json) {
     printJson(llvm::outs(), report);
-    arguments.json = false; // the JSON contains the diagnostics
+    arguments.json = false; // the diagnostics are printed as JSON already
     return diagnostics.exitCode();
   }
   llvm::outs() << printable(arguments.compile.model, 400) << " for "

@@ -461,7 +461,7 @@ int verifyCommand(Arguments &arguments, Diagnostics &diagnostics) {
             : "`--per-node` names the first wrong node and the cause");
   if (arguments.json) {
     printJson(arguments, result, diagnostics);
-    arguments.json = false; // the JSON contains the diagnostics
+    arguments.json = false; // the diagnostics are printed as JSON already
   } else {
     printText(arguments, result);
   }
