@@ -396,8 +396,9 @@ CodegenOptions Compilation::codegenOptions(StringRef output) const {
 }
 
 /// An output for several targets contains a variant of each entry point per
-/// target, and the caller provides one arena for all of them. Sets the arena's
-/// size and alignment in the module of each variant to the largest ones.
+/// target, and the caller provides one arena (memory of intermediate tensors)
+/// for all of them. Sets the arena's size and alignment in the module of each
+/// variant to the largest ones.
 static void shareArena(ArrayRef<Variant> variants, size_t entry) {
   int64_t bytes = 0, align = 0;
   for (Variant variant : variants) {

@@ -86,7 +86,8 @@ struct CompileOptions {
   /// The measured sizes of code and stack, which the header states.
   std::optional<MeasuredBytes> measured;
 
-  /// Returns the bytes that maxRam leaves for the arena, beside the stack.
+  /// Returns the bytes that maxRam leaves for the arena (the memory of
+  /// intermediate tensors), beside the stack.
   std::optional<int64_t> maxArena() const;
   /// Whether this machine can run one of the targets.
   bool runsOnThisHost() const;
@@ -112,9 +113,9 @@ public:
   /// Writes .cpp and .h, or .o and .h; advances to Legalize if necessary.
   bool emit(llvm::StringRef output);
 
-  /// Returns the module of the target, not of a fallback. After emit, the arena
-  /// size in the module is the largest one that the target and its fallbacks
-  /// need.
+  /// Returns the module of the target, not of a fallback. After emit, the size
+  /// of the arena (the memory of intermediate tensors) in the module is the
+  /// largest one that the target and its fallbacks need.
   mlir::ModuleOp module() { return *moduleRef; }
   /// Whether the module has string tensors, which hold pointers of this
   /// process.

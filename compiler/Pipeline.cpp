@@ -206,13 +206,13 @@ static void addDecide(OpPassManager &pm, const PipelineOptions &options) {
         {options.target->name.str(),
          options.maxArena ? std::max<int64_t>(*options.maxArena, 1) : 0}));
   // Computes groups that form no row bands image by image, to use caches
-  // better. If the arena has a limit, this is omitted: only row bands are used
-  // to meet the limit.
+  // better. If the arena (the memory of intermediate tensors) has a limit, this
+  // is omitted: only row bands are used to meet the limit.
   if (savesByDefault && !options.maxArena)
     pm.addNestedPass<func::FuncOp>(
         decide::createSplitBatches({options.target->name.str()}));
-  // Moves tensors that are still in the arena to VTCM, the target's fast local
-  // memory.
+  // Moves tensors that are still in the arena, the memory of intermediate
+  // tensors, to VTCM, the target's fast local memory.
   if (options.vtcmBytes)
     pm.addPass(decide::createPlaceInVtcm(
         {options.target->name.str(), *options.vtcmBytes}));
@@ -229,9 +229,10 @@ static void addSchedule(OpPassManager &pm, const PipelineOptions &options) {
   pm.addPass(schedule::createScheduleKernels({options.target->name.str()}));
 }
 
-/// Assigns every buffer a memory region (an argument, a constant or the arena),
-/// an offset and a size. Once memory is planned, calls of one kernel may pass
-/// buffers of different shapes, so that more calls can share a kernel.
+/// Assigns every buffer a memory region (an argument, a constant, or the arena
+/// for intermediate tensors), an offset and a size. Once memory is planned,
+/// calls of one kernel may pass buffers of different shapes, so that more calls
+/// can share a kernel.
 static void addPlan(OpPassManager &pm, const PipelineOptions &options) {
   // Copies between host and device are inserted before kernel calls (launches)
   // are ordered and memory is planned.

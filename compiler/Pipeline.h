@@ -16,8 +16,9 @@ struct PipelineOptions {
   /// The type in which floats are multiplied in contractions (--fast): "bf16",
   /// "f16" or "tf32", which the target must support; empty: their own type.
   std::string fast = {};
-  /// The limit of the arena in bytes. To meet it, chains of operators are
-  /// computed a few rows at a time (row bands), and some elements twice.
+  /// The limit of the arena, the memory of intermediate tensors, in bytes. To
+  /// meet it, chains of operators are computed a few rows at a time (row
+  /// bands), and some elements twice.
   std::optional<int64_t> maxArena;
   /// Whether kernels use no optional scratch memory, without which they are
   /// slower.

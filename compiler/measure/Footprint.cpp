@@ -217,9 +217,9 @@ std::unique_ptr<Compilation> planAndMeasure(const CompileOptions &options,
       plansLeft = 5;
       continue;
     }
-    // Plans the memory again with fewer bytes for the arena. The footprint
-    // exceeds maxRam because of the stack, which is known only now, or of gaps
-    // in the arena, which cannot be predicted.
+    // Plans the memory again with fewer bytes for the arena (intermediate
+    // tensors). The footprint exceeds maxRam because of the stack, which is
+    // known only now, or of gaps in the arena, which cannot be predicted.
     given.reservedRam +=
         given.reservedRam ? limit / 16 : footprint.ram() - limit;
   }
@@ -240,8 +240,9 @@ struct NodeCalls {
 } // namespace
 
 /// Returns the kernel calls grouped by ONNX nodes. The flash bytes of the calls
-/// in a group are added; of their arena and stack bytes only the largest count,
-/// since the calls run one after the other.
+/// in a group are added. Of their bytes in the arena (intermediate tensors) and
+/// on the stack, only the largest count, since the calls run one after the
+/// other.
 static std::vector<NodeCalls> callsByNodes(const Footprint &footprint) {
   std::vector<NodeCalls> rows;
   llvm::StringMap<size_t> places;

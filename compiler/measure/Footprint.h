@@ -1,7 +1,8 @@
 // The memory footprint of a compiled model.
 //
-// Weights and arena are known from the planned module; code and stack are
-// measured after the target's compiler has compiled the generated C++.
+// The weights and the arena (the memory of intermediate tensors) are known once
+// memory is planned; code and stack are measured after the target's compiler has
+// compiled the generated C++. The state is kept from run to run.
 //
 //   flash = code + constants (weights among them, unless they are a file)
 //   RAM   = arena + state + stack + writable variables, of which there are none
@@ -66,7 +67,8 @@ findMeasuringCompiler(const CompileOptions &options);
 /// Plans the memory of the model, and measures code and stack if
 /// findMeasuringCompiler finds a compiler. If the RAM exceeds
 /// CompileOptions::maxRam, planning is repeated a few times with less memory
-/// for the arena; the best result counts. Null with diagnostics on failure.
+/// for intermediate tensors (the arena); the best result counts. Null with
+/// diagnostics on failure.
 std::unique_ptr<Compilation> planAndMeasure(const CompileOptions &options,
                                             mlir::MLIRContext &context,
                                             Footprint &footprint,

@@ -21,7 +21,8 @@ namespace ingot {
 constexpr int64_t guard = 64;
 
 /// The part of the program's C++ text that is the same for all models. `places`
-/// are the buffers of a model: the arena, then its inputs, then its outputs.
+/// are the buffers of a model: the arena (memory of intermediate tensors), then
+/// its inputs, then its outputs.
 constexpr StringLiteral mainText = R"(
 struct place { uint32_t offset, bytes; };
 struct model {

@@ -3,9 +3,10 @@
 //     usage: compare [PICTURES]     default: chars.bin
 //
 // Both networks classify the pictures of characters in chars.bin. For each,
-// prints the sizes of weights and arena, the time per picture and how many
-// pictures it classifies correctly; then in how many pictures both agree, and
-// the signal-to-noise ratio of the int8 outputs.
+// prints the sizes of the weights and of the arena (the working memory), the time
+// per picture and how many pictures it classifies correctly; then for how many
+// pictures both give the same answer, and the signal-to-noise ratio of the int8
+// outputs.
 
 #include "chars.h"
 #include "chars_int8.h"

@@ -10,9 +10,10 @@
 //                        that the network expects; all other arguments are passed on to
 //                        the Python method `_general`
 //
-// Both release the GIL during the run. Each takes an arena from a list of free arenas, so
-// several threads can call at the same time. The module uses the limited API of Python
-// 3.11: one binary works with this version and all later ones.
+// Both release the GIL during the run. Each takes an arena (the working memory of a run)
+// from a list of free arenas, so several threads can call at the same time. The module
+// uses the limited API of Python 3.11: one binary works with this version and all later
+// ones.
 
 #define PY_SSIZE_T_CLEAN
 #define Py_LIMITED_API 0x030b0000
@@ -214,8 +215,9 @@ bool isReady(Function *self) {
   return false;
 }
 
-// run(words, then=None): runs the network. Returns then() after success if `then` is
-// given, otherwise the status. No other call uses the arena until then() has returned.
+// run(words, then=None): runs the network. Returns then() after success if
+// `then` is given, otherwise the status. No other call uses the arena (the
+// network's working memory) until then() has returned.
 PyObject *runWords(PyObject *object, PyObject *args) {
   auto *self = reinterpret_cast<Function *>(object);
   PyObject *words = nullptr, *then = Py_None;

@@ -27,7 +27,8 @@ from run import find_model, runs_here  # noqa: E402
 
 STANDARD = ["-std=c++17", "-O2", "-fPIC", "-fno-exceptions", "-fno-rtti"]
 
-# The beginning of all C++ programs in this file: the arena and the tensors of the model.
+# The beginning of all C++ programs in this file: the arena (the model's working memory) and the tensors
+# of the model.
 BUFFERS = r"""
 #include "net.h"
 #include <stdint.h>

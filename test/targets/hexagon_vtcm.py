@@ -78,7 +78,7 @@ def probed_program(facts, plugin, folder, sources):
     _, program = count_packets(facts, plugin, folder, [assembly, main], [writable, guard])
     ranges = {}
     for line in run(["readelf", "-sW", program]).splitlines():
-        # Matches a static object of main.cpp: the arena, a tensor, or VTCM.
+        # Matches a static object of main.cpp: the arena (the model's working memory), a tensor, or VTCM.
         if found := re.match(r"\s*\d+: ([0-9a-f]{8})\s+(\S+) OBJECT .* _ZL\d+(\w+)$", line):
             begin = int(found[1], 16)
             ranges[found[3]] = begin, begin + int(found[2], 0)

@@ -9,7 +9,8 @@ const number = v => v === undefined || v === null ? "" : Number.isInteger(v) ? i
   : d3.format(".3~g")(v);
 const short = (text, most) => text.length <= most ? text : text.slice(0, most / 2 - 1) + "\u2026" + text.slice(text.length - most / 2);
 
-// The kinds of kernels, by their strategies, and their colors in both themes.
+// The kinds of kernels, recognized by the names of their strategies (ways to build
+// loops), and their colors in both themes.
 const kinds = [["convolution", /conv|winograd|depthwise/, "#3b7dd8"], ["product", /product|matmul|gemm|attention|recurrence|dot/, "#8e5bc8"],
   ["pooling, reduction", /pool|reduc|norm|softmax|scan/, "#d9822b"], ["data movement", /transpose|copy|gather|concat|pad|slice|resize/, "#7a8594"],
   ["elementwise, other", /.*/, "#2f9e77"]];

@@ -75,8 +75,8 @@ static std::string shortNodes(ArrayRef<std::string> nodes) {
   return llvm::join(shown, " ");
 }
 
-/// The width of the column of strategies: the longest name of a strategy, and
-/// the mark of kernels that compute floats one by one.
+/// The width of the column of strategies (ways to build loops): the longest
+/// name of a strategy, and the mark of kernels that compute floats one by one.
 constexpr unsigned strategyWidth = 22;
 
 /// Prints a line for each kernel call of a GPU output.

@@ -25,8 +25,9 @@ struct Memory {
   unsigned a[most], b[most], total;
 };
 
-/// Runs the sequence of steps on a worker group. In steps of 64 iterations, the
-/// thread that gets iteration 0 first sleeps for `delay` milliseconds.
+/// Runs the sequence of steps on a worker group, the threads that compute these
+/// steps together. In steps of 64 iterations, the thread that gets iteration 0
+/// first sleeps for `delay` milliseconds.
 static void run(const ingot_context *context, Memory *memory, int delay) {
   in_team(context, 1000, [=](Team &team) {
     for (int round = 0; round < 4; ++round)
