@@ -238,8 +238,8 @@ private:
   std::unique_ptr<HostModel> model;
   std::vector<std::vector<Tensor>> data;
   std::vector<SmallVector<void *, 0>> pointers;
-  /// For each kernel call, the index of the plan that it tests; and for each
-  /// plan, the seconds of each run.
+  /// For each kernel call, the index of the plan (set of loop parameters) that
+  /// it tests; and for each plan, the seconds of each run.
   std::vector<size_t> planOf;
   std::vector<std::vector<double>> times;
   Clock::time_point start;

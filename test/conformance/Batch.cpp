@@ -242,7 +242,8 @@ void Batch::prepare(int number) {
 
 /// Returns the prefix of the identifiers in a text (a generated source and its
 /// header). If the weights are in an object file, the prefix stays the
-/// placeholder, since the symbol of the weights cannot be renamed.
+/// placeholder that the text was generated with, since the symbol of the
+/// weights cannot be renamed.
 std::string Batch::nameOf(int text) const {
   return texts[text].object.empty() ? "unit" + llvm::utostr(text) : mark.str();
 }

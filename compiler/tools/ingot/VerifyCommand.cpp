@@ -78,8 +78,8 @@ private:
 
 } // namespace
 
-/// Sets `against` to the target or model with which the model is compared, if
-/// the options name one, and to the order of its inputs.
+/// If the options name a target or a model to compare with, sets `against`: the
+/// options that compile it, and a function that orders its inputs.
 bool Verifier::prepareAgainst() {
   if (arguments.againstTarget) {
     against.options = compile;
