@@ -324,8 +324,8 @@ private:
     std::vector<double> times = timing(*module, plans.size());
     if (times.empty())
       return nullptr;
-    // The first plan, which is used without tuning, is kept unless another one
-    // is clearly faster.
+    // The first plan, the loop parameters that are used without tuning, is kept
+    // unless another plan is clearly faster.
     constexpr double clearly = 0.98;
     size_t best = 0;
     for (size_t i = 1; i < plans.size(); ++i)
