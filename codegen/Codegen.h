@@ -43,13 +43,15 @@ struct CodegenOptions {
   /// The language of the source. The header is valid in both C and C++.
   Language language;
   WeightsMode weights = WeightsMode::Auto;
-  /// Whether the generated code calls ingot_context::trace before and after
-  /// every kernel.
+  /// Whether the generated code calls ingot_context::trace, a callback of the
+  /// user, before and after every kernel.
   bool trace = false;
-  /// The linker section of the arena that the generated source defines. If
-  /// empty, the source defines no arena, and the caller provides it.
+  /// The linker section of the arena (the buffer for intermediate tensors) that
+  /// the generated source defines. If empty, the source defines no arena, and
+  /// the caller provides one.
   std::string arenaSection;
-  /// The measured sizes, which the header states if they are known.
+  /// The sizes of flash and stack, if they were measured. The header then
+  /// states them.
   std::optional<MeasuredBytes> measured;
   /// The command of a compiler that is used instead of the target's compiler;
   /// empty for the target's.

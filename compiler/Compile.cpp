@@ -41,9 +41,9 @@ std::optional<int64_t> CompileOptions::maxArena() const {
 }
 
 bool CompileOptions::runsOnThisHost() const {
-  // The output contains the code of all targets, and runs here if this machine
-  // supports one of them. Targets of another architecture than that of `target`
-  // do not count.
+  // The output contains the code of `target` and of `fallbacks`, and runs here
+  // if this machine supports one of these targets. A fallback of another
+  // architecture than that of `target` does not count.
   auto runs = [&](const TargetDescription *level) {
     return level->elf.machine == target->elf.machine && level->runsOnThisHost &&
            level->runsOnThisHost();
@@ -251,7 +251,8 @@ bool Compilation::usesStrings() {
   return found;
 }
 
-/// Returns the names of two targets that support strings, for a hint.
+/// Returns the names of two targets that support strings, as examples in the
+/// hint of a diagnostic.
 static std::string exampleOfStrings() {
   SmallVector<StringRef> names;
   for (const TargetDescription &target : allTargets())
@@ -275,8 +276,8 @@ bool Compilation::checkStrings() {
   return false;
 }
 
-/// Rejects a VTCM size that is too small for the operands that vector
-/// instructions read only from VTCM.
+/// Some vector instructions read an operand only from VTCM, the target's fast
+/// local memory. Rejects a VTCM size that is too small for these operands.
 bool Compilation::checkVtcm() {
   int64_t least = 0;
   for (Operation &op : *moduleRef->getBody())
@@ -295,8 +296,8 @@ bool Compilation::checkVtcm() {
   return false;
 }
 
-/// Rejects a model whose constants and arena exceed the addresses of a 32-bit
-/// target.
+/// Rejects a model whose constants and arena (the buffer of intermediate
+/// tensors) exceed the addresses of a 32-bit target.
 static bool checkAddresses(ModuleOp module, const TargetDescription &target,
                            Diagnostics &diagnostics) {
   int64_t bytes = 0;
@@ -394,8 +395,10 @@ CodegenOptions Compilation::codegenOptions(StringRef output) const {
   return codegen;
 }
 
-/// Sets the arena size and alignment of an entry point to the largest ones of
-/// all variants, in the module of each variant.
+/// An output for several targets contains a variant of each entry point per
+/// target, and the caller provides one arena (memory of intermediate tensors)
+/// for all of them. Sets the arena's size and alignment in the module of each
+/// variant to the largest ones.
 static void shareArena(ArrayRef<Variant> variants, size_t entry) {
   int64_t bytes = 0, align = 0;
   for (Variant variant : variants) {
@@ -413,8 +416,8 @@ static void shareArena(ArrayRef<Variant> variants, size_t entry) {
 bool Compilation::emit(StringRef output) {
   if ((!options.startFrom && !open()) || !checkWritable(output, diagnostics))
     return false;
-  // Each variant is compiled from the model file, since decisions for one
-  // target do not apply to another.
+  // Compiles the model from its file again for each fallback target, since
+  // decisions for one target do not apply to another.
   std::vector<std::unique_ptr<Compilation>> others;
   SmallVector<Variant> variants;
   for (const TargetDescription *fallback : options.fallbacks) {

@@ -39,8 +39,9 @@ struct CompileOptions {
   /// Targets in the same output besides `target`, all less capable, from the
   /// least capable on. The generated code selects one target at run time.
   llvm::SmallVector<const TargetDescription *, 0> fallbacks;
-  /// Whether these are the options of a fallback target. The state of a
-  /// fallback has the same layout as that of the most capable target.
+  /// Whether these are the options for one of the `fallbacks`. The states
+  /// (values kept from run to run) have the same layout for a fallback as for
+  /// the most capable target.
   bool isFallback = false;
   /// Pairs of an input and the output that becomes this input in the next run.
   std::vector<std::pair<std::string, std::string>> states;
@@ -58,13 +59,14 @@ struct CompileOptions {
   bool timePasses = false;
   /// Verify the IR after each pass, not only after each stage; for tests.
   bool verifyEach = false;
-  /// The file that stores the fastest plans (--tune), to which newly timed
-  /// plans are added; empty: plans are chosen by estimated cost.
+  /// The file that stores the fastest plans, the loop parameters of kernels
+  /// (--tune); newly timed plans are added to it. Empty: plans are chosen by
+  /// estimated cost.
   std::string tune;
   /// Call the trace hook, ingot_context::trace, before and after each kernel.
   bool trace = false;
-  /// Limits in bytes: maxRam for arena and stack, maxFlash for code and
-  /// constants.
+  /// Limits in bytes: maxRam for the stack and the arena, the buffer of
+  /// intermediate tensors; maxFlash for code and constants.
   std::optional<int64_t> maxRam, maxFlash;
   /// Bytes of the target's fast local memory (VTCM) that the caller provides.
   std::optional<int64_t> vtcmBytes;
@@ -74,16 +76,18 @@ struct CompileOptions {
   /// Whether kernels use no optional scratch memory, without which they are
   /// slower.
   bool savesMemory = false;
-  /// The command of a compiler that replaces the target's: it compiles object
-  /// files, and the code whose size is measured.
+  /// The command of a compiler that is used instead of the target's own, for
+  /// object files and for the code whose size is measured.
   std::string compiler;
-  /// The linker section of the arena, which the generated code then defines;
-  /// empty: the caller provides the arena.
+  /// The linker section of the arena, the buffer of intermediate tensors. If it
+  /// is given, the generated code defines the arena; empty: the caller provides
+  /// it.
   std::string arenaSection;
   /// The measured sizes of code and stack, which the header states.
   std::optional<MeasuredBytes> measured;
 
-  /// Returns the bytes of maxRam that remain for the arena.
+  /// Returns the bytes that maxRam leaves for the arena (the memory of
+  /// intermediate tensors), beside the stack.
   std::optional<int64_t> maxArena() const;
   /// Whether this machine can run one of the targets.
   bool runsOnThisHost() const;
@@ -109,8 +113,9 @@ public:
   /// Writes .cpp and .h, or .o and .h; advances to Legalize if necessary.
   bool emit(llvm::StringRef output);
 
-  /// Returns the module of the target, not of a fallback. After emit its arena
-  /// size is that of the largest variant.
+  /// Returns the module of the target, not of a fallback. After emit, the size
+  /// of the arena (the memory of intermediate tensors) in the module is the
+  /// largest one that the target and its fallbacks need.
   mlir::ModuleOp module() { return *moduleRef; }
   /// Whether the module has string tensors, which hold pointers of this
   /// process.

@@ -31,7 +31,8 @@ void addEntryPoint(ModuleOp module, ModuleOp from, StringRef name) {
 
 namespace {
 
-/// Marks the inputs and outputs of entry points that --state names as states.
+/// Marks as states the inputs and outputs that --state names: a state is an
+/// input that receives an output of the previous run.
 class StateMarker {
 public:
   StateMarker(ModuleOp module, Diagnostics &diagnostics)
@@ -56,7 +57,8 @@ public:
       if (function.isPublic())
         for (const Tensor &tensor : tensorsOf(function, /*outputs=*/false)) {
           StringRef part = tensor.name;
-          // Several entry points may have an input with the same name.
+          // Several entry points may have an input with the same name, so
+          // `parts` may contain the part already.
           if (part.consume_front(before) && part.consume_back(after) &&
               !llvm::is_contained(parts, part))
             parts.push_back(part.str());

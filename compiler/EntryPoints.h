@@ -21,10 +21,10 @@ namespace ingot {
 void addEntryPoint(mlir::ModuleOp module, mlir::ModuleOp from,
                    llvm::StringRef name);
 
-/// Marks inputs that receive an output of the previous run (kernel.state). Each
-/// of `states` is the name of an input and the name of an output; an entry
-/// point may have both, one or none of the two. Returns false with diagnostics
-/// if a pair is invalid.
+/// Marks states: inputs that receive an output of the previous run
+/// (kernel.state). Each of `states` is the name of an input and the name of an
+/// output; an entry point may have both, one or none of the two. Returns false
+/// with diagnostics if a pair is invalid.
 bool markStates(mlir::ModuleOp module,
                 llvm::ArrayRef<std::pair<std::string, std::string>> states,
                 Diagnostics &diagnostics);

@@ -49,13 +49,14 @@ LogicalResult widenContractions(ModuleOp module,
   return pm.run(module);
 }
 
-/// Folds constants, raises composites to a canonical form and removes dead
-/// code; makes convolutions and pools channels-last and removes transposes.
+/// Folds constants, replaces chains of operators that compute one function,
+/// such as GELU, by one operator, and removes dead code; makes convolutions and
+/// pools channels-last and removes transposes.
 static void addSimplify(OpPassManager &pm, const PipelineOptions &options) {
   if (options.evaluating)
     return;
-  // States get their layouts first, since the layouts of the operators that
-  // read states depend on them.
+  // States (values kept from one run to the next) get their layouts first,
+  // since the layouts of the operators that read states depend on them.
   pm.addPass(simplify::createLayOutStates({options.stateInOnePlace}));
   // Contractions become integer before FoldConstants turns dequantized weights
   // into floats.
@@ -63,8 +64,9 @@ static void addSimplify(OpPassManager &pm, const PipelineOptions &options) {
   pm.addNestedPass<func::FuncOp>(simplify::createNarrowWeights());
   pm.addPass(simplify::createFoldConstants());
   OpPassManager &functions = pm.nest<func::FuncOp>();
-  // Composites are raised after constants are folded, and before transposes are
-  // moved between the operators of a composite.
+  // RaiseComposites replaces a chain of operators that computes one function,
+  // such as GELU, by one operator. It runs after constants are folded, and
+  // before transposes are moved between the operators of a chain.
   if (!options.strict) {
     functions.addPass(createCanonicalizerPass());
     functions.addPass(createCSEPass());
@@ -73,13 +75,13 @@ static void addSimplify(OpPassManager &pm, const PipelineOptions &options) {
   functions.addPass(simplify::createAssignLayout({options.strict}));
   functions.addPass(createCanonicalizerPass());
   functions.addPass(createCSEPass());
-  // Transposed convolutions are split after layouts are channels-last, and
-  // before slices of their weights are folded.
+  // Transposed convolutions are split into convolutions after layouts are
+  // channels-last, and before slices of their weights are folded.
   if (!options.strict) {
     functions.addPass(simplify::createSplitPhases());
     functions.addPass(simplify::createHoistConvolutions());
   }
-  // SplitJoined needs the final positions of transposes.
+  // SplitJoined runs after transposes have their final positions.
   functions.addPass(simplify::createSplitJoined());
   pm.addPass(simplify::createFoldConstants());
   if (!options.strict) {
@@ -90,7 +92,8 @@ static void addSimplify(OpPassManager &pm, const PipelineOptions &options) {
 }
 
 namespace {
-/// Calls options.choosePlans, before weights are packed for the plans.
+/// Calls options.choosePlans, which may replace the plans (loop parameters) of
+/// groups, before weights are packed as these plans require.
 struct ChoosePlansPass : PassWrapper<ChoosePlansPass, OperationPass<ModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ChoosePlansPass)
   explicit ChoosePlansPass(PipelineOptions::PlanChooser choose)
@@ -103,13 +106,15 @@ struct ChoosePlansPass : PassWrapper<ChoosePlansPass, OperationPass<ModuleOp>> {
 };
 } // namespace
 
-/// Assigns each operator to a fusion group with a strategy; the last stage in
-/// which target properties affect the graph.
+/// Assigns each operator to a fusion group with a strategy, a way to build the
+/// loops of its kernel; the last stage in which target properties affect the
+/// graph.
 static void addDecide(OpPassManager &pm, const PipelineOptions &options) {
   if (!options.evaluating && !options.strict) {
     OpPassManager &functions = pm.nest<func::FuncOp>();
-    // Runs before other passes move the repeated keys and values of attention
-    // heads that share them.
+    // Runs while the operators that repeat keys and values, for the attention
+    // heads that share them, are still where ShareHeads expects them; later
+    // passes move them.
     functions.addPass(decide::createShareHeads({options.target->name.str()}));
     // Runs before NarrowContractions narrows the operands and results of
     // matmuls.
@@ -126,21 +131,21 @@ static void addDecide(OpPassManager &pm, const PipelineOptions &options) {
   }
   if (!options.evaluating) {
     OpPassManager &functions = pm.nest<func::FuncOp>();
-    // Runs before later passes rewrite the scales and functions that tables
-    // replace.
+    // FormTables replaces scales and functions by lookup tables. It runs before
+    // later passes rewrite these scales and functions.
     functions.addPass(
         decide::createFormTables({options.target->name.str(), options.strict}));
     // Runs before FormIntegerDots, which inserts a conversion before each
     // contraction whose operand has the wrong signedness.
     functions.addPass(decide::createAgreeSigns({options.target->name.str()}));
-    // Runs before inputs are padded to the channels and windows that kernels
-    // read.
+    // Runs before inputs are padded to the numbers of channels and to the
+    // windows that kernels read.
     functions.addPass(
         decide::createJoinPositions({options.target->name.str()}));
     functions.addPass(
         decide::createFormIntegerDots({options.target->name.str()}));
-    // Runs again, for the sums over windows that FormIntegerDots has added for
-    // zero points.
+    // JoinPositions runs again, for the sums over windows that FormIntegerDots
+    // has added for zero points.
     functions.addPass(
         decide::createJoinPositions({options.target->name.str()}));
     // Folds the conversions of constant weights to another signedness, so that
@@ -148,9 +153,9 @@ static void addDecide(OpPassManager &pm, const PipelineOptions &options) {
     pm.addPass(simplify::createFoldConstants());
     OpPassManager &folded = pm.nest<func::FuncOp>();
     folded.addPass(createCSEPass());
-    // Scales become integers after the terms of biases are folded. With
-    // --strict, scales stay floats as ONNX defines them, and decision forests
-    // are not vectorized.
+    // Scales become integers after FoldConstants, which adds up the constant
+    // terms of biases. With --strict, scales stay floats as ONNX defines them,
+    // and decision forests are not vectorized.
     if (!options.strict) {
       // Runs before FormIntegerScales merges operators into quantizations.
       folded.addPass(
@@ -169,8 +174,9 @@ static void addDecide(OpPassManager &pm, const PipelineOptions &options) {
   if (!options.evaluating && !options.strict)
     pm.addNestedPass<func::FuncOp>(decide::createNarrowStorage(
         {options.target->name.str(), options.fast, options.savesMemory}));
-  // Runs before plans are timed: timing may find that different panel layouts
-  // for two groups are faster.
+  // A panel is the packed weights of some columns. Gives groups with the same
+  // weights the same panels. Runs before plans are timed: timing may find that
+  // different panels for two groups are faster.
   if (!options.evaluating)
     pm.addPass(decide::createAgreePanels({options.target->name.str()}));
   if (options.choosePlans)
@@ -178,17 +184,20 @@ static void addDecide(OpPassManager &pm, const PipelineOptions &options) {
   if (!options.evaluating) {
     OpPassManager &packing = pm.nest<func::FuncOp>();
     packing.addPass(decide::createPackWeights({options.target->name.str()}));
-    // Runs before FoldConstants evaluates the packing, after which the tensor
-    // that panels were packed from is unknown.
+    // Records which constant each tensor of packed weights was packed from.
+    // Runs before FoldConstants evaluates the packing, after which this is
+    // unknown.
     packing.addPass(decide::createTieWeights());
     pm.addPass(simplify::createFoldConstants());
   }
-  // Runs after weights are packed, since a chain keeps the plans of its groups.
+  // Joins chains of groups to one kernel each, which keeps the groups' plans
+  // (loop parameters). So it runs after weights are packed for these plans.
   if (!options.evaluating)
     pm.addNestedPass<func::FuncOp>(
         decide::createChainRows({options.target->name.str()}));
-  // Row bands are formed when groups are final. Targets with VTCM are excluded,
-  // since PlaceInVtcm forms row bands of its own.
+  // Row bands (a few rows of all layers of a chain, computed together) are
+  // formed when groups are final. Targets with VTCM, a fast local memory, are
+  // excluded, since PlaceInVtcm forms row bands of its own.
   bool savesByDefault = !options.evaluating && !options.target->isDevice() &&
                         !options.target->freestanding &&
                         options.target->tcmName.empty();
@@ -196,12 +205,14 @@ static void addDecide(OpPassManager &pm, const PipelineOptions &options) {
     pm.addPass(decide::createRowBands(
         {options.target->name.str(),
          options.maxArena ? std::max<int64_t>(*options.maxArena, 1) : 0}));
-  // Splits batches of groups that form no row bands. A limit of the arena is
-  // met by row bands only.
+  // Computes groups that form no row bands image by image, to use caches
+  // better. If the arena (the memory of intermediate tensors) has a limit, this
+  // is omitted: only row bands are used to meet the limit.
   if (savesByDefault && !options.maxArena)
     pm.addNestedPass<func::FuncOp>(
         decide::createSplitBatches({options.target->name.str()}));
-  // Moves tensors that are still in the arena to VTCM.
+  // Moves tensors that are still in the arena, the memory of intermediate
+  // tensors, to VTCM, the target's fast local memory.
   if (options.vtcmBytes)
     pm.addPass(decide::createPlaceInVtcm(
         {options.target->name.str(), *options.vtcmBytes}));
@@ -218,18 +229,19 @@ static void addSchedule(OpPassManager &pm, const PipelineOptions &options) {
   pm.addPass(schedule::createScheduleKernels({options.target->name.str()}));
 }
 
-/// Assigns every buffer a memory region (an argument, a constant or the arena),
-/// an offset and a size. Planned launches may pass buffers of any shape, so
-/// that kernels can be shared.
+/// Assigns every buffer a memory region (an argument, a constant, or the arena
+/// for intermediate tensors), an offset and a size. Once memory is planned,
+/// calls of one kernel may pass buffers of different shapes, so that more calls
+/// can share a kernel.
 static void addPlan(OpPassManager &pm, const PipelineOptions &options) {
-  // Copies between host and device are inserted before launches are ordered and
-  // memory is planned.
+  // Copies between host and device are inserted before kernel calls (launches)
+  // are ordered and memory is planned.
   if (!options.evaluating && options.target->isDevice())
     pm.addPass(plan::createCopyToHost());
   if (!options.evaluating)
     pm.addPass(plan::createOrderLaunches({options.target->bufferAlign}));
-  // Runs before memory is planned, since launches that run concurrently have
-  // longer live ranges.
+  // Lets independent kernel calls (launches) run concurrently. Runs before
+  // memory is planned, since concurrent launches have longer live ranges.
   if (!options.evaluating && options.target->isDevice())
     pm.addPass(plan::createForkBranches({options.target->name.str()}));
   pm.addPass(plan::createPlanMemory({options.target->bufferAlign}));
@@ -240,11 +252,11 @@ static void addPlan(OpPassManager &pm, const PipelineOptions &options) {
         {options.target->bufferAlign, options.stateInOnePlace}));
   if (options.target->smallCode)
     pm.addPass(plan::createShareKernels());
-  // Prefetches are inserted when the order of launches is final.
+  // Prefetches are inserted when the order of kernel calls (launches) is final.
   if (!options.evaluating && options.target->fetchesRanges())
     pm.addPass(plan::createPrefetchWeights({options.target->name.str()}));
-  // Worker groups are formed when all operations between launches, such as
-  // prefetches, are known.
+  // Worker groups (threads that compute consecutive short kernels together) are
+  // formed when all operations between launches, such as prefetches, are known.
   if (!options.evaluating)
     pm.addPass(plan::createFormTeams({options.target->name.str()}));
 }

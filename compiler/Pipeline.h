@@ -16,23 +16,25 @@ struct PipelineOptions {
   /// The type in which floats are multiplied in contractions (--fast): "bf16",
   /// "f16" or "tf32", which the target must support; empty: their own type.
   std::string fast = {};
-  /// The limit of the arena in bytes; to meet it, some elements are computed
-  /// twice (row bands).
+  /// The limit of the arena, the memory of intermediate tensors, in bytes. To
+  /// meet it, chains of operators are computed a few rows at a time (row
+  /// bands), and some elements twice.
   std::optional<int64_t> maxArena;
   /// Whether kernels use no optional scratch memory, without which they are
   /// slower.
   bool savesMemory = false;
   /// Bytes of fast local memory (VTCM) that the caller provides.
   std::optional<int64_t> vtcmBytes;
-  /// Whether a state value has a single buffer, if a run reads the value before
-  /// it writes the new one. If variants for several targets share the state,
-  /// each value has two buffers.
+  /// Whether a state, a value kept from one run to the next, has a single
+  /// buffer if a run reads the state before it writes the new value. If
+  /// variants for several targets share the state, each state has two buffers.
   bool stateInOnePlace = true;
   /// Whether the module is a constant subgraph that is evaluated at compile
   /// time: passes that only improve code are skipped.
   bool evaluating = false;
-  /// Called with the module after groups have their initial plans. It may
-  /// replace plans; it reports its own diagnostics on failure.
+  /// Called with the module after groups have initial plans, the parameters of
+  /// their loops. It may replace plans; it reports its own diagnostics on
+  /// failure.
   using PlanChooser = std::function<mlir::LogicalResult(mlir::ModuleOp)>;
   PlanChooser choosePlans;
   /// Print the time of each pass on standard error.

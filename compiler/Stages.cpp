@@ -69,8 +69,8 @@ private:
       refuse(module, "names an unknown target: " + target.getValue());
   }
 
-  /// Checks a function: before `lower` it is a graph, after it a helper that
-  /// kernels call.
+  /// Checks a function. Before stage Lower, a function is a graph of operators;
+  /// after it, a function is a helper that kernels call.
   void check(func::FuncOp function) {
     if (stage >= Stage::Lower) {
       if (function.isPublic())
@@ -104,7 +104,8 @@ private:
     }
   }
 
-  /// Checks that the strategy can build the operators of `block` with the plan.
+  /// Checks that `strategy`, a way to build the loops of a kernel, can build
+  /// the operators of `block` with the parameters in `plan`.
   void checkDecision(Operation *op, Block *block, StringRef strategy,
                      DictionaryAttr plan) {
     auto target = module->getAttrOfType<StringAttr>(kernel::kTargetAttr);
@@ -131,8 +132,9 @@ private:
     if (onTensors != (stage == Stage::Lower))
       return refuse(kernel, onTensors ? "has no loops yet"
                                       : "has loops before `schedule`");
-    // Until its loops are built, the strategy of a kernel must be able to use
-    // the plan. After that, the kernel keeps the plan for information only.
+    // Until the loops of a kernel are built, its strategy, which builds them,
+    // must be able to use its plan, the parameters of the loops. After that,
+    // the kernel keeps the plan for information only.
     if (stage == Stage::Lower)
       checkDecision(kernel, &kernel.getBody().front(),
                     kernel.getStrategy().value_or(""), kernel.getPlanAttr());

@@ -1,4 +1,5 @@
-// Processor cores for which plans can be chosen.
+// Processor cores for which plans (tile sizes and loop orders of kernels) can
+// be chosen.
 //
 // The description of a target states which instructions exist; its issue rates
 // are a compromise among the processors that have these instructions. A core is

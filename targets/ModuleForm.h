@@ -30,7 +30,8 @@ struct ModuleForm {
       llvm::function_ref<void(llvm::raw_ostream &)> payload);
 };
 
-/// Returns how a target's sources become modules; null if they do not.
+/// Returns how a target's sources become modules (files that programs in other
+/// languages load); null if the target has no modules.
 const ModuleForm *moduleForm(const TargetDescription &target);
 
 } // namespace ingot

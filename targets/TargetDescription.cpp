@@ -90,7 +90,8 @@ const TargetDescription *withSuffix(const TargetDescription &target,
 TargetDescription asEmulated(const TargetDescription &target) {
   TargetDescription result = target;
   if (isDeviceHere(target)) {
-    // Programs are linked by the compiler for the GPU.
+    // This machine has the GPU, so nothing is emulated, and the compiler for
+    // the GPU also links.
     result.emulation = {};
     result.linker = "";
     return result;

@@ -1,10 +1,10 @@
 // The description of a target.
 //
-// A target is data: the facts by which strategies decide (vector widths,
-// registers, caches); the text around generated functions that enables the
-// instruction set; and a table that gives the C++ spelling of operations that
-// C++ cannot express. Code outside of targets/ uses these facts, never the name
-// of a target.
+// A target is data: the facts from which Ingot chooses the loops of kernels
+// (vector widths, registers, caches); the text around generated functions that
+// enables the instruction set; and a table that gives the C++ spelling of
+// operations that C++ cannot express. Code outside of targets/ uses these
+// facts, never the name of a target.
 //
 // A new target is a folder with such a description and a line in Targets.def.
 
@@ -93,7 +93,7 @@ struct IssueRates {
   double multiplyAdds = 2, loads = 2, instructions = 4;
   /// Bytes per cycle that one core reads from the cache after L2, and from
   /// memory. (Zen 5 at 4 GHz reads 102 to 126 GB/s and 31 to 45 GB/s, measured
-  /// with the project's ceilings program, November 2026.)
+  /// in November 2026.)
   double cacheBytes = 25, memoryBytes = 8;
   /// Cycles that a load takes whose cache line has been evicted from L1 to L2,
   /// while other loads are in flight. (Measured on Zen 4: 8.5 cycles for a step
@@ -101,9 +101,9 @@ struct IssueRates {
   double missedLoad = 0.6;
 };
 
-/// A GPU, which runs a kernel as blocks of threads: the cost model of
-/// strategies for it. Rates per second are those of one GPU of this compute
-/// capability, which targets/cuda/Cuda.cpp names.
+/// A GPU, which runs a kernel as blocks of threads: the cost model from which
+/// its kernels are chosen. Rates per second are those of one GPU of this
+/// compute capability, which targets/cuda/Cuda.cpp names.
 struct Device {
   /// Compute capability as one number, 80 for 8.0; 0 if the target is not a
   /// GPU.
@@ -122,7 +122,7 @@ struct Device {
   unsigned multiprocessors = 0, residentThreads = 0;
   /// The number of threads that a multiprocessor needs to issue an instruction
   /// in every cycle, if each instruction of a thread depends on the previous
-  /// one. And the number of threads that keep its matrix units busy, if matrix
+  /// one. Then the number of threads that keep the matrix units busy, if matrix
   /// products do not depend on each other.
   unsigned busyThreads = 0, busyMatrixThreads = 0;
   /// Per second: bytes of global memory, and f32 multiply-adds outside of
@@ -132,9 +132,9 @@ struct Device {
   /// that for int8.
   double matrixMultiplyAddsPerSecond = 0;
   /// On a GPU that also has matrix products of warpgroups: the fraction of
-  /// matrixMultiplyAddsPerSecond that products of single warps reach. Then the
-  /// bytes per second that multiprocessors read from the L2 cache: in general,
-  /// and with copies of many whole tiles (0 if unknown).
+  /// matrixMultiplyAddsPerSecond that products of single warps reach. The bytes
+  /// per second that multiprocessors read from the L2 cache: first in general,
+  /// then in kernels that copy many whole tiles (0 if unknown).
   double ofWarps = 1, l2BytesPerSecond = 0, tileBytesPerSecond = 0;
   /// Seconds that each fork and each join of a branch adds to a graph of
   /// launches; 0 if launches are always sequential.
@@ -155,7 +155,7 @@ struct Device {
 };
 
 /// Matrix tile registers (such as AMX), for which the table of intrinsics has
-/// entries kernel.multiply_tiles: the cost model of strategies that use them.
+/// entries kernel.multiply_tiles: the cost model of kernels that use them.
 struct TileRegisters {
   /// The number of tile registers (0: none), their maximum number of rows, and
   /// the bytes per row.
@@ -200,15 +200,16 @@ struct TargetDescription {
   /// of integers in bits.
   bool vectorFloats = true;
   unsigned vectorIntegerBits = 64;
-  /// Whether loads and stores of partial registers are slow. If so, vectors are
-  /// as long as a register full of their narrowest elements, and vectors of
-  /// wider elements take several registers.
+  /// Whether loads and stores of partial registers are slow. If so, all vectors
+  /// of a kernel have as many lanes as a register holds of its narrowest
+  /// elements, and vectors of wider elements take several registers.
   bool wholeRegisters = false;
   /// Whether vector and word accesses are faster if the compiler knows that
   /// they are aligned.
   bool alignedAccess = false;
-  /// Whether integers are scaled faster by the upper half of a 32-bit product
-  /// than by converting to float, multiplying, rounding and converting back.
+  /// Whether integers are scaled faster by the upper half of a product of two
+  /// 32-bit integers than by converting to float, multiplying, rounding and
+  /// converting back.
   bool scalesIntegers = false;
   /// Whether a multiply-add is one instruction, for f32 and f64.
   bool fma = false;
@@ -231,21 +232,22 @@ struct TargetDescription {
   /// Whether there is no operating system: programs include their own start-up
   /// code.
   bool freestanding = false;
-  /// Required alignment in bytes of the arena and of constants. And of the
-  /// tensors that the caller passes, if that is more than the alignment of
-  /// their elements.
+  /// Required alignment in bytes: of the arena (the buffer for intermediate
+  /// tensors) and of constants; then of the tensors that the caller passes, if
+  /// it is more than the alignment of their elements.
   unsigned bufferAlign = 64, tensorAlign = 1;
   /// The name of a local memory (not a cache or DRAM), such as "vtcm", that
   /// vectors read fastest and that the caller provides for each run. The name
-  /// is part of the option for the size of this memory and of the io struct.
-  /// Empty if there is no such memory.
+  /// is also that of the option for the size of this memory, and of the field
+  /// for the memory's address in the argument of a run. Empty if there is no
+  /// such memory.
   llvm::StringRef tcmName;
   int64_t l1Bytes = 0, l2Bytes = 0;
   /// The bytes of one way of the L1 cache; 0 if unknown. Addresses that differ
   /// by a multiple of this number are in the same L1 set, which holds l1Bytes /
   /// l1WayBytes cache lines.
   int64_t l1WayBytes = 0;
-  /// The fraction of the L2 cache that weights can occupy and stay resident,
+  /// The fraction of the L2 cache that weights can occupy without being evicted
   /// while the input and result of a layer stream through the cache.
   double residentShare = 0.5;
   /// Cycles for starting work on another core and waiting for its end. 0.25 us
@@ -344,12 +346,13 @@ struct TargetDescription {
   /// Whether matrix units multiply 8-bit floats, directly or as f16.
   bool multipliesFloat8() const { return isDevice() && multiplies("f16"); }
   /// Whether vectors multiply four times as many 8-bit integers as floats per
-  /// instruction, so that two int8 products pay off compared with one float
-  /// product.
+  /// instruction. Then it pays off to compute a product of 16-bit integers as
+  /// two products of 8-bit integers instead of one of floats.
   bool splitsWords() const;
   /// Whether an int8 depthwise convolution with this many channels pays off
   /// compared with a float one. This requires that vectors multiply unsigned by
-  /// signed 8-bit integers, and that several sums are narrowed at a time.
+  /// signed 8-bit integers, and that an instruction narrows several vectors of
+  /// sums to one.
   bool filtersInt8(mlir::Type x, mlir::Type w, int64_t channels) const;
   /// Whether each thread block of a GPU computes one group of a grouped
   /// convolution. This requires that the inputs of the group are whole 16-byte

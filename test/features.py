@@ -16,7 +16,8 @@ import subprocess
 
 NATIVELY, EMULATED, TESTS, NEVER = "on this processor", "under an emulator", "emulated by tests", "not run"
 WAYS = {"natively": NATIVELY, "emulated": EMULATED, "not": NEVER}
-# For a word in the names of features: the emulator that the tests have for these features.
+# The emulators that the tests have for processor features, by a word in the names of these
+# features.
 EMULATORS = {"amx": "amx_emulator.cpp", "vnni": "emulated_vnni.h"}
 INPUTS = pathlib.Path(__file__).parent / "targets" / "Inputs"
 

@@ -3,10 +3,11 @@
 // these functions.
 //
 // The parameters of such a function are the inputs and outputs of the body,
-// then what the body needs of its caller: its part of the arena, the address of
-// weights that are not in the source, the dynamic sizes, and the threads. For a
-// GPU, the function also takes the stream, and the host memory to which branch
-// conditions and loop limits are copied.
+// then what the body needs of its caller: its part of the arena (the buffer for
+// intermediate tensors), the address of weights that are not in the source, the
+// dynamic sizes, and the threads. For a GPU, the function also takes the
+// stream, and the host memory to which branch conditions and loop limits are
+// copied.
 
 #include "codegen/files/ControlPrinter.h"
 
@@ -22,8 +23,9 @@ namespace ingot {
 
 void ControlPrinter::forEachLaunch(
     llvm::function_ref<void(kernel::LaunchOp)> use) const {
-  // Visits launches in the order in which they are printed. The trace hook
-  // numbers kernels in this order.
+  // Visits the launches (calls of kernels) in the order in which they are
+  // printed, which is also the order in which the user's trace callback numbers
+  // kernels.
   cast<ModuleOp>(interface.main->getParentOp())
       .walk([&](kernel::ProgramOp program) {
         if (llvm::is_contained(programs, program))
@@ -31,8 +33,8 @@ void ControlPrinter::forEachLaunch(
       });
 }
 
-/// Prints the struct in which programs pass data-dependent sizes to each other,
-/// then a function for each body of an if or a loop.
+/// Prints the struct of data-dependent sizes, to which the entry point and the
+/// bodies of its ifs and loops have access, then a function for each body.
 void ControlPrinter::printHelpers() {
   if (!interface.madeSizes.empty()) {
     madeSizesType = names.unique("made_sizes");
@@ -49,9 +51,10 @@ void ControlPrinter::printHelpers() {
       printProgram(program);
 }
 
-/// Whether a kernel or the io struct reads a data-dependent size. If not,
-/// data-dependent sizes are only checked, such as the number of characters that
-/// strings need.
+/// Whether the printed code uses a data-dependent size: passes it to a kernel,
+/// or writes it to the io struct (the argument of a run). If not, such sizes
+/// are only checked, like the number of characters that the results of string
+/// operators need.
 bool ControlPrinter::readsMadeSizes() const {
   bool reads = llvm::any_of(
       interface.sizes, [](const InterfaceSize &size) { return size.isMade; });
@@ -76,9 +79,10 @@ void ControlPrinter::printMade() {
            madeSizesType + " made = {};");
 }
 
-/// Prints the launches of a worker group, and the operations between them, as
-/// one scope; returns the last launch. Buffers that are used after the scope
-/// are declared before it.
+/// Prints the launches of a worker group (short kernels that the same threads
+/// process in sequence), and the operations between them, as one scope; returns
+/// the last launch. Buffers that are used after the scope are declared before
+/// it.
 Operation *ControlPrinter::printTeam(kernel::LaunchOp first) {
   Operation *last = first;
   for (Operation *op = first; op; op = op->getNextNode())
@@ -110,7 +114,8 @@ void ControlPrinter::printOperations(kernel::ProgramOp program) {
   Block &block = program.getBody().front();
   for (Operation *op = &block.front(); op; op = op->getNextNode()) {
     auto launch = dyn_cast<kernel::LaunchOp>(op);
-    // In C, worker groups are not printed: each launch divides its own kernel
+    // In C, worker groups (short kernels that the same threads process in
+    // sequence) are not printed as such: each launch divides its own kernel
     // among the caller's threads.
     if (launch && launch.getTeam() && !out.language.isC)
       op = printTeam(launch);
@@ -322,11 +327,12 @@ void ControlPrinter::printProgram(kernel::ProgramOp program) {
   arenaNames.clear();
 }
 
-/// Prints a call of the function of `program`. The arguments are `buffers`,
-/// followed by those that needsOf(program) lists. The first `count` values of
-/// `outputs` are results; the next one is the part of the arena that the
-/// program uses. If the program can return an error, the calling function
-/// returns it.
+/// Prints a call of the function of `program`, the body of an if or a loop. The
+/// arguments are `buffers`, followed by those that needsOf(program) lists. The
+/// first `count` values of `outputs` are results; the next one is the part of
+/// the arena (the buffer for intermediate tensors) that the program uses. If
+/// the called function returns an error, the printed code returns this error,
+/// too.
 void ControlPrinter::printCall(kernel::ProgramOp program, std::string buffers,
                                ValueRange outputs, size_t count) {
   Needs needs = needsOf(program);
@@ -426,8 +432,8 @@ void ControlPrinter::printLoop(kernel::LoopOp loop) {
              ";");
     condition += (condition.empty() ? "" : " && ") + goesOn;
   }
-  // Iterations write a carried value to two buffers in turn. If the number of
-  // iterations is known before the loop, the last iteration writes to the
+  // Iterations write a loop-carried value to two buffers in turn. If the number
+  // of iterations is known before the loop, the last iteration writes to the
   // buffer of the loop's result.
   std::string number = !count.empty() ? count : limit;
   bool isKnown = !loop.getConditional() && (count.empty() || limit.empty());
@@ -534,7 +540,8 @@ void ControlPrinter::printReadSizes(kernel::ReadSizesOp read) {
       isNew |= size == kernel::Dim(made.symbol) &&
                made.maker == read->getParentOp() &&
                known.insert(made.symbol).second;
-    // A size that already has a value must equal the value just read.
+    // Prints the check that a size whose value is already known equals the
+    // value just read.
     if (!isNew) {
       returnIf(element + " != " + text, "INGOT_ERROR_SHAPE");
       continue;

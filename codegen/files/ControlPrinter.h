@@ -1,4 +1,5 @@
-// Prints programs with control flow that depends on run-time values.
+// Prints the control flow (ifs and loops) of models that depends on run-time
+// values.
 
 #ifndef INGOT_CODEGEN_FILES_CONTROLPRINTER_H
 #define INGOT_CODEGEN_FILES_CONTROLPRINTER_H
@@ -9,10 +10,10 @@
 
 namespace ingot {
 
-/// Prints ifs and loops, the programs that are their bodies, and the operations
-/// that read data-dependent sizes. All of this is host code. If kernels run on
-/// a GPU, DevicePrinter first copies the values that the host reads from the
-/// device.
+/// Prints ifs and loops, their bodies (each is a kernel.program), and the
+/// operations that read data-dependent sizes. All of this is host code. If
+/// kernels run on a GPU, DevicePrinter first copies the values that the host
+/// reads from the device.
 class ControlPrinter : protected ProgramPrinter {
 public:
   ControlPrinter(const Interface &interface, const Weights &weights,
@@ -24,13 +25,15 @@ public:
 
 protected:
   virtual void printLaunch(kernel::LaunchOp launch) = 0;
-  /// Called before and after the launches of a worker group, which form a C++
-  /// scope.
+  /// Called before and after the launches of a worker group (short kernels that
+  /// the same threads process in sequence), which form a C++ scope.
   virtual void beginTeam(kernel::LaunchOp first) {}
   virtual void endTeam() {}
-  /// Prints an operation that is neither a launch nor control flow.
+  /// Prints an operation that is neither a launch (call of a kernel) nor
+  /// control flow.
   virtual void printOther(mlir::Operation *op) = 0;
-  /// Called at the beginning of a program's function.
+  /// Called at the beginning of the function of a program: of an entry point,
+  /// or of the body of an if or loop.
   virtual void beginProgram(kernel::ProgramOp program) {}
   /// Returns the C++ expression for a pointer through which the host reads
   /// elements of a buffer.
@@ -45,7 +48,7 @@ protected:
     return "&" + variable;
   }
   /// Print the copy of a host variable to the address that cellOf() returned,
-  /// and the copy back after the body.
+  /// before the body of a loop, and the copy back after it.
   virtual void printToCell(const std::string &variable,
                            const std::string &cell) {}
   virtual void printFromCell(const std::string &variable,
@@ -62,8 +65,8 @@ protected:
   /// bodies of ifs and loops.
   void printHelpers();
   void printOperations(kernel::ProgramOp program);
-  /// Calls `use` for each launch of the entry point and of the programs that it
-  /// runs.
+  /// Calls `use` for each launch (call of a kernel) of the entry point and of
+  /// the bodies of its ifs and loops.
   void forEachLaunch(llvm::function_ref<void(kernel::LaunchOp)> use) const;
   /// Returns the number of elements that a copy between host and device moves;
   /// if the number depends on data, the largest possible one.
@@ -72,7 +75,8 @@ protected:
   /// data-dependent sizes.
   void printMade();
 
-  /// The programs that the entry point runs, then the entry point itself.
+  /// The bodies of the ifs and loops that the entry point executes (each is a
+  /// kernel.program), then the entry point itself.
   llvm::SmallVector<kernel::ProgramOp> programs;
   /// The name of the struct of data-dependent sizes.
   std::string madeSizesType;
@@ -81,7 +85,8 @@ protected:
   std::string weightsBase;
 
 private:
-  /// Which parameters the C++ function of a program has besides its buffers.
+  /// Which parameters the C++ function of a program (the body of an if or loop)
+  /// has besides its buffers.
   struct Needs {
     bool memory = false, weights = false, io = false, made = false,
          context = false;
@@ -111,7 +116,8 @@ private:
   void printReadSizes(kernel::ReadSizesOp read);
   void printCheckSizes(kernel::CheckSizesOp check);
 
-  /// The data-dependent sizes that the code printed so far has read.
+  /// The data-dependent sizes for which the code printed so far has read a
+  /// value.
   llvm::SmallDenseSet<mlir::Attribute> known;
 };
 

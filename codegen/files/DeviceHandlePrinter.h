@@ -1,4 +1,5 @@
-// Prints the functions of a GPU output that all entry points of a model share.
+// Prints those functions of a generated GPU source that all entry points of a
+// model share.
 
 #ifndef INGOT_CODEGEN_FILES_DEVICEHANDLEPRINTER_H
 #define INGOT_CODEGEN_FILES_DEVICEHANDLEPRINTER_H
@@ -9,8 +10,10 @@
 namespace ingot {
 
 /// Prints <name>_upload, _create, _reset, _destroy and _release, and the
-/// functions that return the address of a state value in a handle. The printed
-/// code calls the driver through functions of the target's prologue.
+/// functions that return the address of a state value (a tensor that persists
+/// between runs). A handle is the object with which a program runs a model on a
+/// GPU. The printed code calls the driver through functions of the target's
+/// prologue, the text before the kernels.
 class DeviceHandlePrinter : ProgramPrinter {
 public:
   DeviceHandlePrinter(llvm::ArrayRef<Interface> interfaces,
@@ -24,7 +27,8 @@ public:
   /// (upload and create) into the namespace of one target.
   void printOwnFunctions();
   /// Prints the functions that are the same for all targets: release, destroy,
-  /// reset, and those that return the address of a state value.
+  /// reset, and those that return the address of a state value (a tensor that
+  /// persists between runs).
   void printCommonFunctions();
 
 private:

@@ -34,8 +34,8 @@ DeviceLayout::DeviceLayout(const Interface &interface) {
   place(/*isOutput=*/true);
   decisions = staging;
   if (interface.isDecided()) {
-    // The largest number of values that the host reads at once, of 8 bytes
-    // each: dynamic sizes are int64_t; a condition is a single byte.
+    // The largest number of values that the host reads at once. Each takes at
+    // most 8 bytes: a dynamic size is an int64_t, a condition is a single byte.
     int64_t most = 1;
     for (kernel::ProgramOp program : kernel::programsInOrder(main))
       program.walk([&](Operation *op) {
@@ -103,8 +103,9 @@ void printDeviceMacros(const Interface &interface, const DeviceMemory &memory,
   out.line("#define " + macro + "_STATE_BYTES " + Twine(memory.state) + "u");
 }
 
-/// Returns the number of phase bytes, which select one of two buffers of a
-/// state value.
+/// Returns the number of phase bytes. A phase byte belongs to a double-buffered
+/// state value (a tensor that persists between runs), and selects the one of
+/// its two buffers that the next run reads.
 static int64_t phasesOf(ArrayRef<Interface> interfaces) {
   int64_t phases = 0;
   for (const Interface &interface : interfaces)

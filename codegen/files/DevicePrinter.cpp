@@ -42,9 +42,9 @@ void DevicePrinter::beginProgram(kernel::ProgramOp program) {
                std::to_string(layout.secondOf(program) - layout.decisions);
 }
 
-/// Prints the end of the open fork and the beginning of the fork that contains
-/// `launch`, unless both are the same fork. The launches of a fork run
-/// concurrently on several streams.
+/// A fork is a sequence of launches, in branches that run concurrently on
+/// several streams. Prints the end of the open fork and the beginning of the
+/// fork that contains `launch`, unless both are the same fork.
 void DevicePrinter::printForkBefore(kernel::LaunchOp launch) {
   std::optional<uint64_t> next = launch ? launch.getFork() : std::nullopt;
   if (next == fork)
@@ -109,8 +109,9 @@ void DevicePrinter::printOther(Operation *op) {
 }
 
 void DevicePrinter::printOnHost(kernel::LaunchOp launch) {
-  // The host kernel reads results of the device and may overwrite memory that
-  // the device still reads, so the host waits first.
+  // The kernel, which runs on the host, reads results of the device and may
+  // overwrite memory that the device still reads, so the host first waits for
+  // the device.
   printWait();
   if (std::string nodes = nodesText(launch.getLoc()); !nodes.empty())
     out.comment(nodes + ", on the host");
@@ -140,8 +141,8 @@ std::string DevicePrinter::cellOf(kernel::LoopOp loop, bool isCondition,
 
 void DevicePrinter::printToCell(const std::string &variable,
                                 const std::string &cell) {
-  // The variable is in pageable memory. When the call returns, the driver has
-  // copied it, so it may change.
+  // The variable is in pageable host memory, which the driver has read when the
+  // call returns. So the variable may change after the call.
   check("device::copy(" + cell + ", &" + variable + ", sizeof " + variable +
         ", stream)");
   isBusy = true;
@@ -266,7 +267,8 @@ bool DevicePrinter::isSizedByCaller(const InterfaceTensor &tensor) const {
 }
 
 /// Prints the function that is recorded as a graph: the launches and, for
-/// tensors in host memory, the copies from and to staging memory.
+/// tensors in host memory, the copies from and to staging memory, a buffer on
+/// the host.
 void DevicePrinter::printEnqueue() {
   out.comment("Enqueues a whole run on a stream. `staging` is null if the "
               "caller's tensors are in device memory.");
@@ -280,7 +282,7 @@ void DevicePrinter::printEnqueue() {
               first = streams() > 1 ? "streams[0]" : "stream";
   kernel::ProgramOp main = interface.main;
   // Prints one copy of all inputs or, if `isOutput`, of all outputs. If the
-  // caller gives the size of any of these tensors, prints a copy for each
+  // caller gives a dynamic size of any of these tensors, prints a copy for each
   // tensor instead.
   auto copy = [&](bool isOutput, int64_t from, int64_t to) {
     if (from == to)
@@ -355,8 +357,8 @@ void DevicePrinter::printInputs() {
   }
 }
 
-/// Prints the comparison, on the host, of specialized inputs with the values
-/// that they were bound to.
+/// Prints the comparison, on the host, of specialized inputs (those fixed by
+/// --bind) with the values that they were bound to.
 void DevicePrinter::printBoundValues() {
   for (auto require :
        interface.main->getRegion(0).getOps<kernel::RequireEqualOp>()) {
@@ -387,9 +389,9 @@ void DevicePrinter::printOutputs() {
   out.close();
 }
 
-/// Prints code that records the run as a launch graph, unless the recorded graph
-/// has the same arguments. If state values are double-buffered, runs alternate
-/// between two graphs.
+/// Prints code that records the run as a launch graph, unless the recorded
+/// graph has the same arguments. If state values (tensors that persist between
+/// runs) are double-buffered, runs alternate between two graphs.
 void DevicePrinter::printRecording() {
   std::string recorded = "handle->" + recordedText(interface), changed;
   if (hasPhases()) {

@@ -10,7 +10,7 @@ namespace ingot {
 
 /// Prints the host functions of an entry point: the function that launches all
 /// kernels on a stream, then <name>_run. The printed code calls the driver
-/// through functions of the target's prologue.
+/// through functions of the target's prologue, the text before the kernels.
 ///
 /// Launches are recorded as a launch graph. If the host decides during the run
 /// which kernels to launch, launches are enqueued on the caller's stream one by
@@ -49,14 +49,16 @@ private:
                      const std::string &cell) override;
   void printCarried(const std::string &to, const std::string &from,
                     const std::string &count, mlir::Type element) override;
-  /// Prints a call of a program. The stream may have unfinished work after it.
+  /// Prints a call of the function of a program. After the call, the stream may
+  /// have unfinished work.
   void printChecked(const std::string &call) override {
     check(call);
     isBusy = isArriving = true;
   }
   void beginProgram(kernel::ProgramOp program) override;
-  /// Prints a copy of `bytes` bytes from device memory to the start of the host
-  /// memory `decisions`, and a wait for the copy.
+  /// Prints a copy of `bytes` bytes from device memory to the start of
+  /// `decisions` (host memory for the values that the host reads during a run),
+  /// and a wait for the copy.
   void printFetch(const std::string &from, int64_t bytes);
   void printForkBefore(kernel::LaunchOp launch);
   void printMap(kernel::TilesOp tiles, llvm::StringRef name,
@@ -66,8 +68,8 @@ private:
   void printBoundValues();
   void printRecording();
   void printOutputs();
-  /// Returns the number of streams, which is the largest number of launches
-  /// that can run concurrently.
+  /// Returns the number of streams, which is the largest number of kernels that
+  /// can run concurrently.
   int64_t streams() const { return kernel::mostBranches(interface.main); }
   /// Returns the parameter with the stream, or with an array of streams.
   std::string streamParameter() const {
@@ -75,11 +77,14 @@ private:
                ? context.target.device.stream.str() + " *const *streams"
                : streamType() + "stream";
   }
-  /// Whether state values are double-buffered.
+  /// Whether state values (tensors that persist between runs) are
+  /// double-buffered. If so, phase bytes select the buffer that the next run
+  /// reads.
   bool hasPhases() const { return firstPhaseOf(interface).has_value(); }
   /// Returns the parameters, each followed by a comma, through which functions
-  /// that enqueue launches take the state. stateArguments returns the
-  /// arguments: fields of `owner`, such as "handle->".
+  /// that enqueue launches take the state (the tensors that persist between
+  /// runs). stateArguments returns the arguments: fields of `owner`, such as
+  /// "handle->".
   std::string stateParameters() const {
     return std::string(interface.hasState ? "unsigned char *state, " : "") +
            (hasPhases() ? "const unsigned char *phases, " : "");
@@ -89,9 +94,9 @@ private:
            (hasPhases() ? owner + "phases, " : "");
   }
   /// Return the parameters and arguments through which functions that enqueue
-  /// launches take data-dependent sizes, the host memory `decisions` and the
-  /// device memory `cells` of loop variables; empty if the host decides
-  /// nothing.
+  /// launches take data-dependent sizes, `decisions` (host memory for the
+  /// values that the host reads during a run) and `cells` (device memory for
+  /// the variables of loops). Empty if the host decides nothing.
   std::string decisionParameters() const;
   std::string decisionArguments(const std::string &decisions,
                                 const std::string &cells) const;

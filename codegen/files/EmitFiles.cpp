@@ -125,8 +125,8 @@ static Error emitObject(Emission emission, StringRef output, bool isModule) {
       return error;
   if (Error error = scratch.commit())
     return error;
-  // Outputs for a GPU are not measured, since a host object does not show the
-  // sizes of GPU kernels.
+  // Flash and stack sizes of outputs for a GPU are not measured, since a host
+  // object does not show the sizes of GPU kernels.
   bool measures = !target.isDevice() && !moduleForm(target);
   SmallVector<const TargetDescription *> others;
   for (const Variant &variant : emission.variants.drop_back())
@@ -175,7 +175,7 @@ static Error emitObject(Emission emission, StringRef output, bool isModule) {
   if (Error error = files.copy(output, object))
     return error;
   // Writes the header again, since the header used for compiling could not
-  // state the measured sizes yet.
+  // state the measured sizes of flash and stack yet.
   if (Error error = emission.writeHeader(files, withExtension(output, ".h")))
     return error;
   if (emission.mode == WeightsMode::File)

@@ -102,7 +102,8 @@ static void printMacros(const Interface &interface, TextWriter &out) {
   out.blank();
 }
 
-/// Returns the pointer type of a tensor's field in the io struct.
+/// Returns the pointer type of a tensor's field in the io struct, the argument
+/// of <name>_run.
 static std::string fieldType(const InterfaceTensor &tensor) {
   if (tensor.isOfStrings())
     return tensor.isOutput ? "const char **" : "const char *const *";
@@ -208,8 +209,9 @@ static std::string listed(ArrayRef<std::string> parts) {
   return llvm::join(parts.drop_back(), ", ") + " and " + parts.back();
 }
 
-/// Whether a run compares data-dependent sizes between kernels, so that it may
-/// fail after outputs were written.
+/// Whether a run compares data-dependent sizes with those that the model
+/// requires only after some kernels, so that it may fail after outputs were
+/// written.
 static bool checksSizesLate(const Interface &interface) {
   return interface.main
       ->walk([](Operation *op) {
@@ -366,7 +368,8 @@ static void printWrapper(const Interface &interface, TextWriter &out) {
   out.line("} // namespace " + space);
 }
 
-/// Returns the bytes that a handle allocates, so that they suffice for each of
+/// Returns the bytes of memory that a handle (the object with which a program
+/// runs a model on a GPU) has to allocate so that it can run the code of any of
 /// the targets.
 static DeviceMemory largestOf(ArrayRef<Variant> variants,
                               const CodegenOptions &options,

@@ -15,7 +15,7 @@ using namespace mlir;
 
 namespace ingot {
 
-/// Returns the ONNX name of an element type, for tensors without
+/// Returns the ONNX name of an element type, for tensors without the attribute
 /// kernel.onnx_type.
 static std::string onnxTypeName(Type element) {
   if (element.isInteger(1))
@@ -73,23 +73,26 @@ Interface::Interface(kernel::ProgramOp main, const CodegenOptions &options,
   if (auto name = module->getAttrOfType<StringAttr>(kernel::kTargetAttr))
     if (const TargetDescription *target = lookupTarget(name.getValue())) {
       isDevice = target->isDevice();
+      // In a GPU output, the handle (the object with which a program runs the
+      // model) owns this memory, so the io struct has no field for it.
       if (isDevice)
-        vtcmBytes = 0; // The handle of a GPU owns this memory.
+        vtcmBytes = 0;
       if (vtcmBytes) {
         vtcmField = fields.unique(target->tcmName);
         vtcmMacro = macro + "_" + target->tcmName.upper();
       }
     }
-  // A GPU output uploads its weights before any run, so its io struct has no
-  // field for a weights file.
+  // A GPU output uploads its weights before any run, so the io struct, the
+  // argument of a run, has no field for a weights file.
   if (isDevice)
     fields.reserve("place");
   else if (weightsMode == WeightsMode::File)
     weightsField = fields.unique("weights");
   for (unsigned i = 0; i < main.getNumArguments(); ++i)
     hasState |= main.getArgAttr(i, kernel::kSlotsAttr) != nullptr;
-  // In a GPU output, the handle owns the state, so the io struct has no field
-  // for the state.
+  // In a GPU output, the handle (the object with which a program runs the
+  // model) owns the state (the tensors that persist between runs), so the io
+  // struct, the argument of a run, has no field for it.
   if (hasState && !isDevice)
     stateField = fields.unique("state");
   llvm::StringMap<kernel::SymbolAttr> symbols;
@@ -118,8 +121,8 @@ Interface::Interface(kernel::ProgramOp main, const CodegenOptions &options,
   llvm::sort(sizes, [](const InterfaceSize &a, const InterfaceSize &b) {
     return a.symbol.getName() < b.symbol.getName();
   });
-  // Returns whether the shape of an input determines the value of a size
-  // symbol. If not, the size is data-dependent.
+  // Returns whether the shape of an input determines the value of a symbol, a
+  // named dynamic size. If not, the size is data-dependent.
   auto isGiven = [&](kernel::SymbolAttr symbol) {
     for (unsigned i = 0; i < main.getNumArguments(); ++i)
       if (auto attr =
@@ -164,8 +167,9 @@ Interface::Interface(kernel::ProgramOp main, const CodegenOptions &options,
     if (tensor.onnxName.empty())
       tensor.onnxName =
           (tensor.isOutput ? "output" : "input") + std::to_string(index);
-    // Tensors in the state have no field in the io struct, so a dynamic size
-    // may have the name of such a tensor.
+    // Tensors in the state (those that persist between runs) have no field in
+    // the io struct, the argument of a run, so the field of a dynamic size may
+    // have the same name as such a tensor.
     bool isState = main.getArgAttr(index, kernel::kSlotsAttr) != nullptr;
     tensor.field = isState ? toIdentifier(tensor.onnxName)
                            : fields.unique(tensor.onnxName);

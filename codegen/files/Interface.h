@@ -15,17 +15,19 @@
 namespace ingot {
 
 struct InterfaceTensor {
-  std::string field;    ///< field of the io struct
+  std::string field;    ///< its field in the io struct, the argument of a run
   std::string onnxName; ///< name in the model
   std::string type;     ///< ONNX name of the type: float32, int64, bool, ...
   std::string cType;    ///< C type of an element
   std::string note;     ///< what the model says about the tensor, for comments
   kernel::Dims sizes;
-  int64_t elements = 0; ///< number of elements, or its maximum
+  /// Number of elements; if dynamic, the largest possible one
+  int64_t elements = 0;
   bool isOutput = false;
-  /// For a tensor that is part of an ONNX sequence or optional value: which
-  /// part it is (kernel.part), and the shape of the elements of the sequence if
-  /// all have the same shape.
+  /// For a tensor that holds a part of an ONNX sequence or optional value:
+  /// which part (the elements, their shapes, or whether the value is present;
+  /// see kernel.part), and the shape of the elements of the sequence if all
+  /// have the same shape.
   std::string part;
   std::optional<std::vector<int64_t>> element = std::nullopt;
 
@@ -48,15 +50,16 @@ struct InterfaceTensor {
 /// A dynamic size: either the caller gives it for each run, or it is
 /// data-dependent.
 struct InterfaceSize {
-  std::string field; ///< field of the io struct
+  std::string field; ///< its field in the io struct, the argument of a run
   kernel::SymbolAttr symbol;
   /// The expression that the size must equal at run time, unless any value is
   /// valid.
   std::optional<kernel::Dim> equalTo = std::nullopt;
-  /// Whether the size is data-dependent: then the field of the io struct is a
-  /// pointer, to which a run writes the size.
+  /// Whether the size is data-dependent: then its field in the io struct (the
+  /// argument of a run) is a pointer, to which a run writes the size.
   bool isMade = false;
-  /// For a data-dependent size: the outermost program that defines it.
+  /// For a data-dependent size: the outermost program (entry point, or body of
+  /// an if or loop) that defines it.
   kernel::ProgramOp maker = nullptr;
 };
 
@@ -80,29 +83,32 @@ struct Interface {
   std::vector<InterfaceSize> madeSizes;
   std::vector<InterfaceTensor> tensors;
   int64_t arenaBytes = 0, arenaAlign = 64;
-  /// Bytes that persist between runs, aligned like the arena.
+  /// Bytes of the state (the tensors that persist between runs), which is
+  /// aligned like the arena, the buffer for intermediate tensors.
   int64_t stateBytes = 0;
-  bool hasState = false;  ///< whether this entry point uses the state
-  std::string stateField; ///< field of the io struct, if the caller passes it
+  bool hasState = false; ///< whether this entry point uses the state
+  /// The field of the io struct (the argument of a run) with the state's
+  /// address, if the caller passes the state.
+  std::string stateField;
   /// Bytes of fast local memory (such as VTCM) that a run uses, the prefix of
-  /// the macros that describe this memory, and the field of the io struct with
-  /// its address.
+  /// the macros that describe this memory, and the field of the io struct (the
+  /// argument of a run) with its address.
   int64_t vtcmBytes = 0;
   std::string vtcmMacro, vtcmField;
   int64_t tensorAlign =
       1; ///< alignment in bytes required of the caller's tensors, if more than that of an element
   WeightsMode weightsMode;
-  std::string weightsField; ///< field of the io struct, for a weights file
+  std::string weightsField; ///< field for the address of a weights file
   bool isDevice = false;    ///< kernels run on a GPU
   /// The C++ text before the name of a field of the struct of data-dependent
-  /// sizes.
+  /// sizes: the struct's name and an operator.
   std::string made = "made.";
 
   /// Whether the host decides during a run which kernels run on the GPU, or
   /// with which dynamic sizes.
   bool isDecided() const { return isDevice && kernel::decidesOnHost(main); }
   /// Returns the text of a shape, such as "[1,past + 1,16]", where `past` is a
-  /// field of the io struct.
+  /// field of the io struct, the argument of a run.
   std::string shapeText(llvm::ArrayRef<kernel::Dim> sizes) const;
   /// Returns the name of a function of the entry point within the namespace of
   /// the model.
@@ -113,13 +119,14 @@ struct Interface {
                        llvm::StringRef object = "") const;
 };
 
-/// Returns the interfaces of all entry points of a module for a target, in
-/// order.
+/// Returns the interfaces of all entry points of the module for a target, in
+/// the order in which the module contains them.
 std::vector<Interface> interfacesOf(const Variant &variant,
                                     const CodegenOptions &options,
                                     const Weights &weights);
 
-/// Returns the bytes of an arena that suffices for each of the entry points.
+/// Returns the bytes of an arena (the buffer for intermediate tensors) that
+/// suffices for each of the entry points.
 int64_t largestArena(llvm::ArrayRef<Interface> interfaces);
 
 } // namespace ingot

@@ -64,9 +64,10 @@ void MainPrinter::printOther(Operation *op) {
 }
 
 void MainPrinter::beginTeam(kernel::LaunchOp first) {
-  // The predicted cycles of all kernels of the group together, at the largest
-  // dynamic sizes, and the number of kernels. The printed call passes the
-  // average time of a kernel.
+  // The predicted cycles of all kernels of the worker group (which the same
+  // threads process in sequence) together, at the largest dynamic sizes, and
+  // the number of these kernels. From the average time of a kernel, which the
+  // printed call passes, in_team() decides whether several threads pay off.
   uint64_t cycles = 0, steps = 0;
   for (auto launch : first->getBlock()->getOps<kernel::LaunchOp>())
     if (launch.getTeam() == first.getTeam()) {

@@ -29,8 +29,8 @@ public:
   /// the namespace `inside`.
   static void printPublicRun(const Interface &interface, llvm::StringRef inside,
                              TextWriter &out);
-  /// Prints <name>_kernel_name, which describes the kernels that the trace hook
-  /// numbers.
+  /// Prints <name>_kernel_name, which returns the description of a kernel,
+  /// given the number that the user's trace callback gets.
   void printKernelNames(TextWriter &out);
 
 private:
@@ -39,15 +39,17 @@ private:
   void printChecks();
   void printWeightsBase();
   void printVtcmPointer();
-  /// Prints the alignment check of the state that the caller passes, and
-  /// pointers to the tensors in the state.
+  /// Prints the alignment check of the state (memory for the tensors that
+  /// persist between runs), which the caller passes, and pointers to the
+  /// tensors in it.
   void printState();
   void printLaunch(kernel::LaunchOp launch) override;
   void beginTeam(kernel::LaunchOp first) override;
   void endTeam() override;
   void printOther(mlir::Operation *op) override;
 
-  /// The number of each launch, by which the trace hook identifies it.
+  /// The number of each launch (call of a kernel), by which the user's trace
+  /// callback identifies it.
   llvm::DenseMap<mlir::Operation *, unsigned> numbers;
 };
 

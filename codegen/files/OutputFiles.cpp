@@ -15,7 +15,8 @@ OutputFiles::~OutputFiles() {
 
 Error OutputFiles::write(StringRef path,
                          function_ref<void(raw_ostream &)> content) {
-  // A device or a pipe is written in place: the rename would replace it.
+  // A device or a pipe, such as /dev/stdout, is written in place: renaming a
+  // temporary file would replace it.
   sys::fs::file_status status;
   if (!sys::fs::status(path, status) && sys::fs::exists(status) &&
       status.type() != sys::fs::file_type::regular_file &&

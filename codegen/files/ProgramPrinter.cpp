@@ -36,8 +36,8 @@ static std::string tensorText(MemRefType type, Sign sign) {
 }
 
 /// Whether a buffer is only used as the frame of kernel.if and kernel.loop
-/// operations: the part of the arena that their bodies use, which is passed as
-/// the last output.
+/// operations. The frame is the part of the arena that their bodies use; it is
+/// passed as the last output.
 static bool isFrame(kernel::ArenaOp buffer) {
   return llvm::all_of(buffer->getUses(), [](OpOperand &use) {
     Operation *user = use.getOwner();
@@ -50,7 +50,8 @@ static bool isFrame(kernel::ArenaOp buffer) {
   });
 }
 
-/// Returns the signedness with which most launches access a buffer.
+/// Returns the signedness as which most launches (calls of kernels) access the
+/// elements of a buffer.
 Sign ProgramPrinter::signOf(Value buffer) const {
   int64_t launches = 0, isUnsigned = 0;
   for (OpOperand &use : buffer.getUses())
@@ -201,14 +202,15 @@ SmallVector<Operation *> ProgramPrinter::stepsThatUse(Value buffer) {
 void ProgramPrinter::printWeightPointers(kernel::ProgramOp program,
                                          StringRef base,
                                          std::optional<uint64_t> team) {
-  // Finds the worker group that reads each weight. A weight that operations
-  // outside of this group also read is declared for the whole program.
+  // Finds the worker group (short kernels that the same threads process in
+  // sequence) that reads each weight. A weight that operations outside of this
+  // group also read is declared for the whole program.
   llvm::StringMap<std::optional<uint64_t>> teams;
   program->walk([&](memref::GetGlobalOp op) {
     for (Operation *step : stepsThatUse(op)) {
       auto launch = dyn_cast<kernel::LaunchOp>(step);
-      // In C, worker groups have no scope, so all weights are declared for the
-      // whole program.
+      // In C, worker groups are not printed as scopes, so all weights are
+      // declared for the whole program.
       std::optional<uint64_t> own =
           launch && !out.language.isC ? launch.getTeam() : std::nullopt;
       auto [known, isNew] = teams.try_emplace(op.getName(), own);
@@ -291,8 +293,8 @@ std::string ProgramPrinter::argument(Value memref, bool readOnly, Sign sign) {
     return text.str();
   }
   std::string isConst = readOnly ? "const " : "";
-  // The constant buffer was writable when its elements were stored, so
-  // const_cast is valid.
+  // The program has a const pointer to a buffer to which the kernel writes. The
+  // memory itself is writable, so const_cast is valid.
   if (from.isConst && !readOnly)
     return out.language.isC
                ? out.language.reinterpret(element + " *", from.text)
@@ -335,7 +337,8 @@ void ProgramPrinter::printRequireEqual(kernel::RequireEqualOp require,
   auto append = [&](const std::string &value) {
     values += values.empty() ? value : ", " + value;
   };
-  // float and double are compared as numbers, other floats by their bits.
+  // Expected values of float and double are printed as numbers. Other floats
+  // are passed as integers with the same bits, so their bits are printed.
   bool isNumber = isa<Float32Type, Float64Type>(type.getElementType());
   bool hasNaN = false;
   for (Attribute value : expected.getValues<Attribute>()) {

@@ -1,4 +1,5 @@
-// Prints the launches of one program as C++.
+// Prints the launches (calls of kernels) of one program (entry point, or body
+// of an if or loop) as C++.
 
 #ifndef INGOT_CODEGEN_FILES_PROGRAMPRINTER_H
 #define INGOT_CODEGEN_FILES_PROGRAMPRINTER_H
@@ -10,10 +11,10 @@
 
 namespace ingot {
 
-/// Prints the code that programs of CPU and GPU outputs share: the checks of
-/// the caller's arguments, and the buffers and arguments of launches. The
-/// surrounding generated code declares `io`, `memory` (the arena) and the base
-/// of the weights.
+/// Prints the code that is the same in programs for a CPU and for a GPU: the
+/// checks of the caller's arguments, and the buffers and arguments of launches
+/// (calls of kernels). The surrounding generated code declares `io`, `memory`
+/// (the arena) and the base of the weights.
 class ProgramPrinter {
 public:
   ProgramPrinter(const Interface &interface, const Weights &weights,
@@ -50,29 +51,31 @@ protected:
   void printArenaValue(kernel::ArenaOp buffer);
   /// Prints declarations of pointers to the weights of a program, which are
   /// stored at offsets from `base`. With `team`: of the weights that only
-  /// launches of this worker group read. Without: of all others.
+  /// launches of this worker group (short kernels that the same threads process
+  /// in sequence) read. Without `team`: of all other weights.
   void printWeightPointers(kernel::ProgramOp program, llvm::StringRef base,
                            std::optional<uint64_t> team = std::nullopt);
   /// Returns the operations of a program that use a buffer or a slice of it.
   static llvm::SmallVector<mlir::Operation *> stepsThatUse(mlir::Value buffer);
-  /// Prints a declaration of a pointer for each tensor in the state, which
-  /// begins at `state`. `phases` are the bytes that select one of two buffers
-  /// of a value.
+  /// Prints a declaration of a pointer for each tensor in the state, the memory
+  /// at `state` for tensors that persist between runs. `phases` are the bytes
+  /// that select one of two buffers of such a tensor.
   void printStatePointers(llvm::StringRef phases);
-  /// Flips the phase bytes, so that the next run reads the state values that
-  /// this run has written.
+  /// Flips the phase bytes, which select one of two buffers of each tensor that
+  /// persists between runs, so that the next run reads what this run has
+  /// written.
   void printStateChange(llvm::StringRef phases);
   /// Prints the check that the data at `given` has the value that the input was
-  /// bound to.
+  /// bound to by --bind.
   void printRequireEqual(kernel::RequireEqualOp require, llvm::StringRef given);
   Pointer pointer(mlir::Value memref);
   std::string argument(mlir::Value memref, bool readOnly,
                        Sign sign = Sign::Signed);
   llvm::SmallVector<std::string> launchArguments(kernel::LaunchOp launch);
   const Weight &weightOf(mlir::memref::GetGlobalOp op) const;
-  /// Whether the generated program declares a pointer to this weight, since it
-  /// is stored at an offset from a base address. Tables have no such pointer:
-  /// kernels read them by name.
+  /// Whether the generated program declares a pointer to this weight, since the
+  /// weight is stored at an offset from a base address. There is no such
+  /// pointer to a table, an array that kernels read by its global name.
   bool isNamedWeight(mlir::memref::GetGlobalOp op) const;
 
   const Interface &interface;
@@ -88,7 +91,7 @@ protected:
   std::string secondBase;
   /// The names of pointers to buffers. The key is: name, offset and element
   /// type of the buffer; whether it is in the memory at `secondBase` instead of
-  /// the arena; its signedness.
+  /// the arena, where most intermediate tensors are; its signedness.
   llvm::DenseMap<
       std::tuple<llvm::StringRef, uint64_t, mlir::Type, unsigned, unsigned>,
       std::string>

@@ -21,8 +21,8 @@ void printVectorTypes(const SourceContext &context, TextWriter &out) {
     std::string element = type.front() == 'f'
                               ? (bits == 32 ? "float" : "double")
                               : "uint" + llvm::utostr(bits) + "_t";
-    // The function broadcasts by subtracting zeros from the scalar: that
-    // preserves -0.0, adding zeros would not.
+    // The function broadcasts the scalar by subtracting a vector of zeros from
+    // it: that preserves -0.0, whereas adding zeros would not.
     std::string splat = "x - " + out.language.zero(type);
     for (const Intrinsic &row : context.target.intrinsics)
       if (row.op == "vector.broadcast" && row.result == type) {
@@ -87,8 +87,8 @@ void printMemoryFunctions(StringRef programs, TextWriter &out) {
 
 std::set<std::string> printOpening(StringRef opening, StringRef kernels,
                                    TextWriter &out) {
-  // The prologue, divided into fragments that are printed or omitted as a
-  // whole.
+  // The text before the kernels of the target (its prologue), divided into
+  // fragments, each of which is printed or omitted as a whole.
   struct Fragment {
     std::string comment, text;
     // "NAME(" for a macro, NAME for optional text; empty for text that is

@@ -53,8 +53,8 @@ void Selector::printNumber(TextWriter &out) const {
 }
 
 std::string Selector::passCondition(size_t number) const {
-  // selectCondition compares `level`, an architecture such as 90 that the host
-  // has queried; __CUDA_ARCH__ is ten times that.
+  // selectCondition compares `level`, the compute capability that the host has
+  // queried, such as 90 for 9.0. __CUDA_ARCH__ is ten times as large.
   auto isOf = [](const Variant &variant) {
     return ("__CUDA_ARCH__ / 10" +
             variant.target->selectCondition.ltrim("level"))

@@ -28,7 +28,8 @@ public:
   void printQuestion(TextWriter &out) const;
   /// For GPU targets: prints the functions of the model. Each calls the
   /// function of one target: the target of the current device, or the target to
-  /// which the given constants or handle belong.
+  /// which the constants (on the GPU) or the handle (with which a program runs
+  /// the model) belong that the function is given.
   void printDevice(TextWriter &out) const;
   /// Returns the preprocessor condition under which the GPU compiler compiles
   /// for an architecture for which this variant would be selected.

@@ -164,8 +164,9 @@ public:
       context.map->globals = context.globals;
     }
     std::string kernelText = textOfKernels();
-    // The programs are printed later. The only text of the prologue that they
-    // use is for prefetches.
+    // The functions that launch the kernels are printed later. The only text of
+    // the target's prologue (the text before the kernels) that they use is for
+    // prefetches.
     std::string used = kernelText;
     module.walk([&](kernel::PrefetchOp) { used += target.prefetchText; });
     std::set<std::string> macros = printOpening(target.openText, used, out);
@@ -246,7 +247,7 @@ private:
   }
 
   /// Prints the bodies of ifs and loops, then the function of each entry point.
-  /// Prints the functions that return the names of kernels to `namesOut`.
+  /// The functions that return the names of kernels are printed to `namesOut`.
   void printEntries(TextWriter &out, TextWriter &namesOut,
                     bool namesKernels = true) {
     std::vector<std::unique_ptr<MainPrinter>> entries;
@@ -266,7 +267,7 @@ private:
   }
 
   /// Prints the exported functions with which the compiled source becomes a
-  /// module (ModuleForm).
+  /// module, such as a .wasm file (ModuleForm).
   void printModule(const Interface &interface) {
     const ModuleForm *form = moduleForm(target);
     StringRef text = form ? form->text : "";
@@ -361,8 +362,8 @@ private:
     out.raw() << text;
   }
 
-  /// Records that the text of the kernels, which was printed to a string before,
-  /// begins at the current position of the file.
+  /// Records in the source map that the text of the kernels, which was printed
+  /// to a string before, begins at the current position of the file.
   void place() {
     if (context.map)
       context.map->place(out.raw().tell());
@@ -459,8 +460,8 @@ static void printExternals(ArrayRef<Variant> variants, TextWriter &out) {
   out.blank();
 }
 
-/// Prints the definition of the arena. It is zero-initialized, so that it takes
-/// no flash in a section such as .bss.
+/// Prints the definition of the arena, the buffer for all intermediate tensors.
+/// It is zero-initialized, so that it takes no flash in a section such as .bss.
 static void printArena(ArrayRef<Interface> interfaces, StringRef section,
                        TextWriter &out) {
   if (section.empty())
@@ -479,9 +480,9 @@ static void printArena(ArrayRef<Interface> interfaces, StringRef section,
 
 /// Prints the weights that several targets share, in an anonymous namespace
 /// (inside the namespace `outside` unless that is empty), before the text of
-/// the targets. If `constants` is not null, the weights are printed to it, and
-/// the source includes that file. Returns the names of these weights, by index
-/// in Weights::all().
+/// the targets. If `constants` is not null, it is the content of a file that
+/// the source includes, and the weights are printed to it. Returns the names of
+/// these weights, by index in Weights::all().
 static std::vector<std::string>
 printSharedWeights(const Weights &weights, const Interface &interface,
                    StringRef outside, const CodegenOptions &options,
@@ -505,7 +506,8 @@ printSharedWeights(const Weights &weights, const Interface &interface,
         out.blank();
     }
     any = true;
-    // GPU kernels read tables directly, as __device__ arrays.
+    // GPU kernels read tables (weights without an offset) directly, as
+    // __device__ arrays.
     if (isDevice && weight.offset < 0)
       out.raw() << "__device__ ";
     printWeightArray(weight, result.back(), constants ? *constants : out);
@@ -545,9 +547,9 @@ static void printBody(ArrayRef<Variant> variants, const CodegenOptions &options,
            " was generated for another version of this file\"");
   out.line("#endif");
   out.blank();
-  // The pragmas that disable fast-math for functions follow the includes, since
-  // other sources of the program call the same functions of the target's
-  // headers.
+  // The pragmas that disable fast-math for single functions follow the
+  // includes: functions of the target's headers must be the same in all sources
+  // of the program.
   if (keepsFloats) {
     out.raw() << out.language.spelled(preciseFloats("functions"));
     out.blank();
@@ -586,8 +588,8 @@ static void printBody(ArrayRef<Variant> variants, const CodegenOptions &options,
     std::vector<std::string> shared = printShared();
     VariantPrinter(variants.front(), options, weights, shared, names, out, map)
         .print(outside, /*inside=*/"", /*isCalled=*/selector.has_value());
-    // The query of the machine follows the pragmas that disable the target's
-    // instructions again.
+    // The function that queries the machine must run on any machine, so it
+    // follows the pragmas that disable the target's instructions again.
     if (selector)
       selector->printQuestion(out);
     return;
@@ -643,8 +645,8 @@ void printSource(ArrayRef<Variant> variants, const CodegenOptions &options,
 void printSource(ArrayRef<Variant> variants, const CodegenOptions &options,
                  llvm::raw_ostream &os, SourceMap *map,
                  std::string *constants) {
-  // Constants of more than this number of bytes are in a separate file, so that
-  // the source shows code.
+  // If all constants together have more bytes than this, they are in a separate
+  // file, so that the source shows code.
   constexpr int64_t mostInSource = 16 << 10;
   Weights weights(variants);
   std::vector<Interface> interfaces =

@@ -26,8 +26,9 @@ struct StateValue {
 };
 } // namespace
 
-/// Returns each value of the state once: as an input tensor if an entry point
-/// reads the value, otherwise as an output tensor.
+/// Returns each value of the state (the tensors that persist between runs)
+/// once: as an input tensor if an entry point reads the value, otherwise as an
+/// output tensor.
 static std::vector<StateValue> valuesOf(ArrayRef<Interface> interfaces) {
   std::vector<StateValue> values;
   llvm::StringSet<> seen;
@@ -45,7 +46,8 @@ static std::vector<StateValue> valuesOf(ArrayRef<Interface> interfaces) {
 }
 
 /// Returns the parameter of a function that returns the address of a state
-/// value: the handle for a GPU, otherwise the state.
+/// value (a tensor that persists between runs). The parameter is the address of
+/// the state or, for a GPU, the handle that owns the state.
 static std::string parameterOf(const Interface &interface) {
   return interface.isDevice
              ? "const " + interface.sharedName + "_handle *handle"

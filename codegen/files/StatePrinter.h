@@ -1,7 +1,8 @@
 // Prints the state, memory that persists between runs, as C++.
 //
 // On a CPU, the caller owns the state and passes it in a field of the io
-// struct. On a GPU, the handle owns the state; the phase bytes, which select
+// struct, the argument of a run. On a GPU, the handle (the object with
+// which a program runs a model) owns the state; the phase bytes, which select
 // one of two buffers of a value, are in host memory. All zeros is a valid
 // initial state. For each value, a generated function returns its address, so
 // that the caller can set another initial value or save the state.
@@ -15,18 +16,19 @@
 namespace ingot {
 
 /// Prints the macros <NAME>_STATE_BYTES and <NAME>_STATE_ALIGN of the header,
-/// if there is a state.
+/// if tensors persist between runs (the state).
 void printStateMacros(llvm::ArrayRef<Interface> interfaces, TextWriter &out);
 /// Prints the declarations of the functions that return the address of each
-/// value of the state.
+/// value of the state (tensors that persist between runs).
 void printStateDeclarations(llvm::ArrayRef<Interface> interfaces,
                             TextWriter &out);
 /// Prints the definitions of the functions that return the address of each
-/// value of the state.
+/// value of the state (tensors that persist between runs).
 void printStateFunctions(llvm::ArrayRef<Interface> interfaces, TextWriter &out);
 
-/// Returns the C expression for the offset of a tensor in the state. `phases`
-/// is the name of the phase bytes.
+/// Returns the C expression for the offset of a tensor in the state, the memory
+/// for tensors that persist between runs. `phases` is the name of the array of
+/// bytes that select one of two buffers of such a tensor.
 std::string slotText(const InterfaceTensor::Slots &slots,
                      llvm::StringRef phases);
 

@@ -172,8 +172,8 @@ private:
   }
 
   const Interface &interface;
-  /// Whether the source of the model defines the arena, and the name of the
-  /// arena.
+  /// Whether the source of the model defines the arena (the buffer for
+  /// intermediate tensors), and the name of the arena.
   bool hasArena;
   std::string arena;
   ArrayRef<StringRef> types;

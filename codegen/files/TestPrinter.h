@@ -9,18 +9,20 @@
 
 namespace ingot {
 
-/// Where the result of a kernel is in memory, as in ingot_test::Node.
+/// Where the result of a kernel is in memory. Corresponds to ingot_test::Node
+/// in runtime_support/ingot_test.h.
 struct TestNode {
   unsigned kernel = 0;
   std::string name;
   llvm::StringRef type;
   /// Index of the argument of the main function that holds the result; -1 if
-  /// the result is in the arena.
+  /// the result is in the arena, the buffer for intermediate tensors.
   int argument = -1;
   int64_t offset = 0, sizes[4], strides[4];
 };
 
-/// The expected result of a kernel, as in ingot_test::Signature.
+/// The expected result of a kernel. Corresponds to ingot_test::Signature in
+/// runtime_support/ingot_test.h.
 struct TestSignature {
   double norm = 0, sums[4];
   int64_t odd = 0;
@@ -33,7 +35,8 @@ struct TestCase {
   /// The tolerated differences of outputs (relative, absolute), one pair for
   /// each argument.
   std::vector<std::pair<double, double>> tolerances;
-  /// The expected results of the kernels, in the order of the nodes.
+  /// The expected results of the kernels, one for each TestNode, in the same
+  /// order.
   std::vector<TestSignature> signatures;
 };
 

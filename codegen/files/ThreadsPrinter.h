@@ -11,8 +11,8 @@ namespace ingot {
 
 class NameScope;
 
-/// Whether a kernel can run on the caller's threads. In C, the parallel loops
-/// inside a kernel run on one thread.
+/// Whether a kernel can divide its work among the caller's threads. In C, the
+/// parallel loops inside a kernel run on one thread.
 bool usesThreads(kernel::FuncOp kernel, const Language &language);
 
 /// Reserves the names of the functions that printThreads() prints.
@@ -20,8 +20,9 @@ void reserveThreadNames(NameScope &names);
 
 /// Prints the functions that kernels and launches of these modules, which are
 /// of CPU targets, use to run on the caller's threads: `parallel` for a single
-/// loop, and runtime_support/ingot_team.h for worker groups, whose threads
-/// execute several kernels together. Prints nothing if there are none.
+/// loop, and runtime_support/ingot_team.h for worker groups, sequences of short
+/// kernels that the same threads process. Prints nothing if all kernels run on
+/// a single thread.
 void printThreads(llvm::ArrayRef<mlir::ModuleOp> modules, TextWriter &out);
 
 } // namespace ingot

@@ -153,9 +153,9 @@ void Weights::writePayload(llvm::raw_ostream &os) const {
 }
 
 namespace {
-/// An output stream that computes the checksum of the payload written to it,
-/// with the algorithm of the generated check. The payload is a multiple of
-/// kChains 64-bit words.
+/// An output stream that computes the checksum of the payload (the bytes of all
+/// weights, except tables) that is written to it, by the same algorithm as the
+/// check in generated code. The payload is a multiple of kChains 64-bit words.
 class ChecksumStream : public llvm::raw_ostream {
 public:
   ~ChecksumStream() override { flush(); }

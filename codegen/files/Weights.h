@@ -11,8 +11,8 @@
 //           the generated code.
 // In an object or a file, each weight is aligned to 128 bytes.
 //
-// A weights file is a header of one page and the payload. The header contains,
-// at these byte offsets and in little endian:
+// A weights file is a header of one page and the payload, the bytes of the
+// weights. The header contains, at these byte offsets and in little endian:
 //   0 "INGOTWTS"   8 u32 version (2)   12 u32 header bytes (4096)
 //   16 u64 payload bytes   24 u64 checksum of the payload
 // The generated code also contains the checksum, and rejects a file with
@@ -47,7 +47,8 @@ inline constexpr int64_t kWeightAlign = 128;
 inline constexpr int64_t kWeightsHeaderBytes = 4096;
 inline constexpr uint32_t kWeightsVersion = 2;
 
-/// One variant of a model: the planned module for `target`.
+/// One variant of a model: its module for `target`, in the form that the
+/// `legalize` stage guarantees.
 struct Variant {
   mlir::ModuleOp module;
   const TargetDescription *target = nullptr;
@@ -58,8 +59,8 @@ struct Weight {
   mlir::memref::GlobalOp global;
   /// Whether the weight is in several modules.
   bool shared = false;
-  /// The offset in the payload; -1 for a table that kernels read by name, which
-  /// is always an array in the source.
+  /// The offset in the payload, the bytes of all weights together; -1 for a
+  /// table that kernels read by name, which is always an array in the source.
   int64_t offset = -1;
   int64_t bytes = 0;
   /// The signedness of the weight's elements in C++.
@@ -80,11 +81,12 @@ public:
   /// Returns the mode that Auto stands for: source below a megabyte, otherwise
   /// object.
   WeightsMode resolve(WeightsMode mode) const;
-  /// Marks all weights of the payload as shared, so that they are printed once,
-  /// before the text of the targets.
+  /// Marks all weights that kernels read by an offset as shared, so that they
+  /// are printed once, before the text of the targets.
   void shareAll();
 
-  /// Returns the checksum of the payload; the first call reads all of it.
+  /// Returns the checksum of the payload (the bytes of all weights, except
+  /// tables); the first call reads all of it.
   uint64_t checksum() const;
   void writePayload(llvm::raw_ostream &os) const;
   /// Writes the first 32 bytes of a weights file.

@@ -62,7 +62,8 @@ Expression KernelPrinter::integerArithmetic(Operation *op, const char *spelling,
 }
 
 /// Prints `and`, `or` and `xor`: operands of type bool with the operator
-/// `ofTruth`, integers and masks with the bitwise operator `spelling`.
+/// `ofTruth`, integers and masks (vectors of i1) with the bitwise operator
+/// `spelling`.
 Expression KernelPrinter::logic(Operation *op, const char *spelling,
                                 const char *ofTruth) {
   Value left = op->getOperand(0), right = op->getOperand(1);

@@ -39,7 +39,8 @@ inline constexpr llvm::StringLiteral kStringTypeName = "string_t";
 /// kernel.
 Sign signOfArgument(mlir::FunctionOpInterface kernel, unsigned argument);
 
-/// Returns the C type of a value; masks need a width and use maskTypeName.
+/// Returns the C type of a value. For a mask (a vector of i1), whose C type has
+/// a width, use maskTypeName.
 std::string valueTypeName(mlir::Type type, Sign sign);
 /// Returns the C type of an element in memory.
 std::string storageTypeName(mlir::Type element, Sign sign = Sign::Signed);

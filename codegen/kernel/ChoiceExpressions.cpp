@@ -25,8 +25,8 @@ Expression KernelPrinter::compare(arith::CmpIOp op) {
   bool isUnsigned = predicate >= P::ult, isEquality = predicate <= P::ne;
   Type type = left.getType();
   if (isMask(type)) {
-    // Masks are only compared for equality: by xor (ne), or by its complement
-    // (eq).
+    // Masks (vectors of i1) are only compared for equality: by xor (ne), or by
+    // its complement (eq).
     unsigned bits = maskBits(op.getResult());
     Expression differ = {within(maskAs(left, bits), Binding::Unary) + " ^ " +
                              within(maskAs(right, bits), Binding::Unary),

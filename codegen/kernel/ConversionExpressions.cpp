@@ -26,8 +26,8 @@ Expression KernelPrinter::convert(Operation *op, Sign from, Sign to) {
   Type type = op->getResult(0).getType();
   std::string target = typeName(type, to);
   if (isMask(operand.getType())) {
-    // The lanes of a mask, 0 or -1, are the sign extension of an i1; zero
-    // extension keeps only the lowest bit.
+    // The lanes of a mask (a vector of i1) are 0 or -1, the sign extension of
+    // an i1; zero extension keeps only the lowest bit.
     unsigned bits = storageBits(elementOf(type));
     Expression wide =
         castTo(typeName(type, Sign::Unsigned), maskAs(operand, bits));
@@ -122,8 +122,8 @@ Expression KernelPrinter::bitcast(Operation *op) {
     return element.isInteger() || isBitsFloat(element);
   };
   Expression source = value(from);
-  // If both types are integers in C++ (as f16 and bf16 are), their bits need no
-  // conversion.
+  // If both types are stored as integers in C++ (as f16 and bf16 are), their
+  // bits need no conversion.
   bool sameShape = laneCount(from.getType()) == laneCount(to);
   if (sameShape && isBits(from.getType()) && isBits(to)) {
     if (isBitsFloat(elementOf(to)))

@@ -95,8 +95,9 @@ Expression KernelPrinter::constant(arith::ConstantOp op, Sign sign) {
   return number(cast<IntegerAttr>(attribute).getValue(), sign);
 }
 
-/// Prints a float as a literal. A float near the constant `to_integer` (1.5 *
-/// 2^23, or 1.5 * 2^52 for double) is printed as `to_integer + difference`.
+/// Prints a float as a literal. A float near `to_integer` (1.5 * 2^23, or 1.5 *
+/// 2^52 for double, a constant that is added to round floats to integers) is
+/// printed as `to_integer + difference`.
 Expression KernelPrinter::number(const APFloat &value) {
   bool isSingle = &value.getSemantics() == &APFloat::IEEEsingle();
   double number = isSingle ? value.convertToFloat() : value.convertToDouble();
@@ -192,7 +193,7 @@ std::optional<Expression> KernelPrinter::intrinsic(Operation *op) {
   Type type = op->getResult(0).getType(),
        from = op->getNumOperands() ? op->getOperand(0).getType() : Type();
   // Vectors of integers are unsigned, except accumulators that are converted to
-  // signed floats.
+  // floats as signed integers.
   Sign sign = signOf(op->getResult(0));
   if (auto product = dyn_cast<vector::FMAOp>(op))
     for (bool swap : {false, true}) {
@@ -259,8 +260,8 @@ std::optional<Expression> KernelPrinter::intrinsic(Operation *op) {
   return std::nullopt;
 }
 
-/// Whether an index is known to be non-negative, so that its unsigned division
-/// is the signed one.
+/// Whether an index is known to be non-negative, so that unsigned and signed
+/// division give the same result.
 static bool isNonNegative(Value value, unsigned depth = 0) {
   if (auto argument = dyn_cast<BlockArgument>(value)) {
     Operation *parent = argument.getOwner()->getParentOp();

@@ -99,7 +99,8 @@ void KernelPrinter::printCallExternal(kernel::CallExternalOp call) {
       std::string escaped;
       llvm::raw_string_ostream os(escaped);
       for (unsigned char c : text.getValue())
-        // An octal escape of three digits ends there even if a digit follows.
+        // An octal escape ends after three digits even if another digit
+        // follows.
         if (c < ' ' || c >= 127 || c == '"' || c == '\\' || c == '?')
           os << '\\' << char('0' + c / 64) << char('0' + c / 8 % 8)
              << char('0' + c % 8);
@@ -112,7 +113,8 @@ void KernelPrinter::printCallExternal(kernel::CallExternalOp call) {
     }
     ++name;
   }
-  // Qualified: the file may have a function of the same name.
+  // The call is qualified, since the generated file may have a function of the
+  // same name.
   out.line((out.language.isC ? "" : "::") + call.getFunction() + "(" +
            llvm::join(arguments, ", ") + ");");
 }

@@ -16,7 +16,7 @@ KernelPrinter::KernelPrinter(FunctionOpInterface kernel, SourceContext &context,
     : kernel(kernel), context(context), out(out),
       placement(kernel.getFunctionBody()) {
   // Reserves the names of the helper functions and tables that the kernel uses.
-  // Arguments may have the names of other globals.
+  // Arguments may have the names of globals that the kernel does not use.
   kernel.walk([&](Operation *op) {
     if (auto call = dyn_cast<func::CallOp>(op))
       names.reserve(context.functions[call.getCallee()]);
@@ -82,8 +82,9 @@ void KernelPrinter::print() {
     printBody();
 }
 
-/// Prints, for C, the function that is passed to the caller's threads, and the
-/// struct of the kernel's arguments for it.
+/// Prints, for C, the function by which the caller's threads execute parts of
+/// the kernel's iterations, and the struct through which this function gets the
+/// arguments of the kernel.
 void KernelPrinter::printBody() {
   const std::string &arguments = context.arguments[kernel.getName()];
   out.blank();
@@ -110,12 +111,13 @@ void KernelPrinter::printSignature() {
   bool parallel = launched && kernel::partArguments(launched);
   std::string text;
   llvm::raw_string_ostream os(text);
-  // Kernels are noinline: if they were inlined into the function that launches
-  // them, it would be as large as all kernels together. Scalar helper functions
-  // are always inlined.
+  // Kernels are noinline: if they were inlined, the function that launches them
+  // would be as large as all kernels together. Scalar helper functions are
+  // always inlined.
   if (context.target.isDevice() && !(launched && !launched.getThreads()))
-    // In the compiler's passes for GPU architectures of other variants, kernels
-    // have no body, so their helper functions are unused.
+    // With several variants, helper functions are [[maybe_unused]]: in the
+    // compiler's passes for GPU architectures of other variants, the kernels
+    // that call them have no body.
     os << (context.onHost.contains(kernel.getName())
                ? "__host__ __device__ __forceinline__ "
            : launched ? "__global__ __launch_bounds__(" +
@@ -329,9 +331,10 @@ std::string KernelPrinter::declaredType(Value value, Sign sign) {
 }
 
 /// Vectors of integers wrap on overflow, so they are unsigned, except
-/// accumulators that are converted to signed floats. (g++ 12 keeps signed and
-/// unsigned vectors in different registers: a cast after a loop would cost a
-/// copy of each accumulator in every iteration, and spill registers.)
+/// accumulators that are converted to floats as signed integers. (g++ 12 keeps
+/// signed and unsigned vectors in different registers: a cast after a loop
+/// would cost a copy of each accumulator in every iteration, and spill
+/// registers.)
 Sign KernelPrinter::signOf(Value variable) const {
   bool wraps =
       isVector(variable.getType()) && !placement.isReadSigned(variable);
@@ -363,8 +366,9 @@ void KernelPrinter::declareUninitialized(Value value) {
   out.line(type + " " + newVariable(value, sign).name + ";");
 }
 
-/// If an operation updates its own variable, prints it as `acc += a * b` or
-/// similar; otherwise returns false.
+/// If the result of an operation is in the same variable as one of its
+/// operands, prints the operation as `acc += a * b` or similar; otherwise
+/// returns false.
 bool KernelPrinter::printUpdate(Operation *op) {
   Value result = op->getResult(0);
   auto known = variables.find(placement.variable(result));

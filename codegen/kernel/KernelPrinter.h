@@ -44,7 +44,8 @@ struct SourceContext {
   llvm::StringSet<> launched;
   /// Functions that compare floats or call one that does, by symbol.
   llvm::StringSet<> comparesFloats;
-  /// Helpers that host kernels of a GPU output call.
+  /// Helper functions that are called by kernels which the host executes, in a
+  /// GPU output.
   llvm::StringSet<> onHost;
   /// The vector types that the source declares, and those that need a splat
   /// function.
@@ -130,7 +131,8 @@ private:
   void printCallExternal(kernel::CallExternalOp call);
   void printReturn(mlir::func::ReturnOp op);
   void declareUninitialized(mlir::Value value);
-  /// Declares the variable of `value`, or assigns to it if it exists.
+  /// Declares the variable of `value` or, if it is already declared, assigns to
+  /// it.
   void define(mlir::Value value, const Expression &expression);
   bool printUpdate(mlir::Operation *op);
   Variable &newVariable(mlir::Value value, Sign sign);

@@ -1,8 +1,9 @@
 // The language in which a source is printed: C++11, or C11.
 //
 // The printers call these functions for the few constructs that differ between
-// the two languages. The text in tables of targets (prologues, intrinsics) is
-// written as C++; `spelled` converts it to the language.
+// the two languages. The text in the descriptions of targets (intrinsics, and
+// what precedes the kernels) is written as C++; `spelled` converts it to the
+// language.
 
 #ifndef INGOT_CODEGEN_KERNEL_LANGUAGE_H
 #define INGOT_CODEGEN_KERNEL_LANGUAGE_H

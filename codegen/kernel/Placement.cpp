@@ -55,8 +55,8 @@ static unsigned inComparison(arith::CmpFOp compare, unsigned) {
     return 1;
   }
 }
-/// A select between masks prints as bitwise logic, in which the condition
-/// occurs twice.
+/// A select between masks (vectors of i1) prints as bitwise logic, in which the
+/// condition occurs twice.
 static unsigned inChoice(arith::SelectOp select, unsigned index) {
   return index == 0 && select.getType() == select.getCondition().getType() ? 2
                                                                            : 1;
@@ -196,7 +196,8 @@ Placement::Placement(Region &body) {
   findChains(body);
   findSigns(body);
   // Visits inner blocks first: an scf.if becomes a conditional expression only
-  // if all operations in it are nested.
+  // if all operations in it are nested, that is, part of the text of their
+  // users.
   body.walk<WalkOrder::PostOrder>([&](Block *block) {
     findNested(*block);
     confirmNested(*block);
@@ -287,8 +288,8 @@ void Placement::findChains(Region &body) {
         else if (Operation *update = yielded.getDefiningOp())
           pinned.insert(update);
       }
-      // A loop updates the variable of an initial value if nothing else reads
-      // that value.
+      // A loop-carried value shares the variable of its initial value if
+      // nothing else reads the initial value.
       for (auto [init, carried] :
            llvm::zip_equal(loop.getInitArgs(), loop.getRegionIterArgs()))
         if (init.hasOneUse() && isShared(init) &&
@@ -336,7 +337,8 @@ void Placement::findChains(Region &body) {
         chain.push_back(next);
       }
       auto endsHere = [&] {
-        // Only the last operation of a chain starts the search.
+        // Whether the chain, a sum of products, ends with this operation: no
+        // further product is added to its result.
         Value last = chain.front();
         return !last.hasOneUse() ||
                addend(last.getUses().begin()->getOwner()->getNumResults() == 1
@@ -419,8 +421,9 @@ void Placement::findNested(Block &block) {
       user = *user->getResult(0).user_begin();
     if (user->getBlock() != &block)
       continue;
-    // C++ evaluates the bound and step of a loop in each iteration, so their
-    // operations are not nested; its start is evaluated once.
+    // C++ evaluates the bound and step of a loop in each iteration, so the
+    // operations that compute them become statements. The start is evaluated
+    // once.
     auto loop = dyn_cast<scf::ForOp>(user);
     if (loop &&
         llvm::is_contained({loop.getUpperBound(), loop.getStep()}, result))
@@ -434,7 +437,8 @@ void Placement::findNested(Block &block) {
 }
 
 /// Whether `load`, which is marked as adjacent to other loads, would be printed
-/// in an expression that narrows a value. The loads could not be combined then.
+/// in an expression that narrows a value. GPU compilers could then not combine
+/// the loads into one access.
 bool Placement::leavesOthers(Operation *load) const {
   if (!load->hasAttr(kernel::kSideBySideAttr))
     return false;

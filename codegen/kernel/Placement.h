@@ -37,7 +37,8 @@ public:
   /// Whether the operation is not a statement: its text is part of the text of
   /// its user.
   bool isNested(mlir::Operation *op) const { return nested.contains(op); }
-  /// Whether an scf.if is written as `c ? a : b`, nested or not.
+  /// Whether an scf.if is written as `c ? a : b`, as a statement or as part of
+  /// another expression.
   bool isConditional(mlir::Operation *op) const {
     return conditionals.contains(op);
   }

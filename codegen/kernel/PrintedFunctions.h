@@ -19,8 +19,8 @@ bool isHelper(llvm::StringRef name);
 void printHelpers(const SourceContext &context, TextWriter &out);
 
 /// Prints definitions of those macros that `text` uses: with GCC's extensions
-/// for compilers that accept them, without for others. Returns the names of the
-/// macros.
+/// for compilers that accept these, without extensions for others. Returns the
+/// names of the macros.
 std::vector<llvm::StringRef> printCompilerMacros(llvm::StringRef text,
                                                  TextWriter &out);
 

@@ -1,7 +1,8 @@
 // The positions of operations in the text of a generated source file.
 //
-// The printers record positions while they print, so that tables such as those
-// of --evidence need not parse the text.
+// The printers record positions while they print, so that other code need not
+// parse the text to find them. Example: the tables of --evidence for safety
+// assessments, which relate nodes of the model to lines of code.
 
 #ifndef INGOT_CODEGEN_KERNEL_SOURCEMAP_H
 #define INGOT_CODEGEN_KERNEL_SOURCEMAP_H
@@ -19,7 +20,7 @@ class SourceMap {
 public:
   enum class Kind {
     Function,  ///< a function with the comment above it
-    Statement, ///< a statement and the operations nested in it
+    Statement, ///< a statement and the operations whose text is in it
     Loop,      ///< a loop from its `for` on
   };
   /// The bytes [begin, end) of the text belong to `op`.
@@ -61,8 +62,8 @@ public:
     unplaced.clear();
   }
 
-  /// Adds `bytes`, the length of text that precedes the recorded text, to the
-  /// positions of all sites.
+  /// Adds `bytes`, the length of text that precedes the recorded text, to all
+  /// recorded positions.
   void move(size_t bytes) {
     for (Site &site : sites) {
       site.begin += bytes;

@@ -36,7 +36,7 @@ public:
 
 private:
   static constexpr size_t kColumns = 100;
-  /// Returns the number of columns after an indentation.
+  /// Returns the number of columns that are left for text after an indentation.
   static size_t room(unsigned indent);
 
   llvm::raw_ostream &os;

@@ -118,8 +118,8 @@ Expression KernelPrinter::broadcast(vector::BroadcastOp op) {
   if (isVector(source.getType()) || !isVector(type))
     return value(source);
   if (isMask(type)) {
-    // The lanes of a mask are 0 or -1, as wide as the elements that were
-    // compared.
+    // The lanes of a mask (a vector of i1) are 0 or -1, as wide as the elements
+    // that were compared.
     unsigned bits = maskBits(op.getResult());
     std::string lanes = llvm::utostr(laneCount(type));
     std::string bitsText = llvm::utostr(bits);
@@ -141,8 +141,8 @@ Expression KernelPrinter::broadcast(vector::BroadcastOp op) {
 // Masks
 //===----------------------------------------------------------------------===//
 
-/// Returns the width in bits of a mask's lanes, which is that of the compared
-/// elements.
+/// Returns the width in bits of the lanes of a mask (a vector of i1), which is
+/// that of the compared elements.
 unsigned KernelPrinter::maskBits(Value mask) {
   if (auto argument = dyn_cast<BlockArgument>(mask)) {
     Operation *parent = argument.getOwner()->getParentOp();
@@ -219,8 +219,8 @@ std::string KernelPrinter::lane(Value vector, const std::string &index) {
   return within(expression, Binding::Primary) + "[" + index + "]";
 }
 
-/// Returns the expression for a scalar as a lane of a vector; in a mask, it is
-/// 0 or -1.
+/// Returns the expression for a scalar as a lane of a vector; in a mask (a
+/// vector of i1), it is 0 or -1.
 std::string KernelPrinter::laneValue(Value scalar, Type vectorType) {
   if (isMask(vectorType))
     return "-" + out.language.cast("int", value(scalar).text);

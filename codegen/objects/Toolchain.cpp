@@ -207,8 +207,8 @@ Error compileSource(const TargetDescription &target, StringRef source,
     ours.push_back(flag.str());
   for (StringRef flag : concat<const StringRef>(target.compilerFlags, flags))
     ours.push_back(flag.str());
-  // Flags in the command follow Ingot's, so that they take precedence. For
-  // example, -Os does in --cxx "g++ -Os".
+  // Flags in the command follow Ingot's, so that they take precedence: -Os in
+  // --cxx "g++ -Os", for example, replaces Ingot's -O2.
   auto first = llvm::find_if(
       *command, [](StringRef word) { return word.starts_with("-"); });
   command->insert(first, ours.begin(), ours.end());

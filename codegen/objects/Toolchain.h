@@ -71,8 +71,8 @@ llvm::Error mergeObjects(const TargetDescription &target,
                          llvm::ArrayRef<std::string> objects,
                          llvm::StringRef merged);
 
-/// Links objects into the module file `module`, with the flags of the target's
-/// ModuleForm.
+/// Links objects into the module file `module` (such as a .wasm file), with the
+/// flags of the target's ModuleForm.
 llvm::Error linkModule(const TargetDescription &target,
                        llvm::ArrayRef<std::string> objects, int64_t stackBytes,
                        llvm::StringRef module);

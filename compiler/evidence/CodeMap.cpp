@@ -32,8 +32,8 @@ bool CodeMap::readNodes() {
     }
     return true;
   };
-  // Without --entry, the model that the compilation has opened is used. A
-  // second copy could be large.
+  // Without --entry, reads the model that the compilation has opened: opening
+  // it again would need memory for a second copy.
   if (given.entries.empty())
     return addNodes("", compilation.open());
   auto add = [&](StringRef entry, StringRef path) {
@@ -113,7 +113,8 @@ void CodeMap::readFunctions() {
         add(function.get(), op.getLoc());
   }
   // A helper computes a part of the nodes of its callers. Helpers are printed
-  // before the functions that call them.
+  // before the functions that call them, so in reverse order each function has
+  // all its nodes before they are added to the helpers it calls.
   for (const auto &caller : llvm::reverse(functions))
     caller->op->walk([&](func::CallOp call) {
       Function *callee = known.lookup(symbols.lookup(call.getCallee()));

@@ -29,7 +29,7 @@ struct Node {
   std::string entry; ///< the entry point, if there are several
   ModelNode node;
   std::vector<const Function *> functions;
-  /// The lines of the programs at which its kernels are launched.
+  /// The first and last line of each statement that calls a kernel of the node.
   std::vector<std::pair<size_t, size_t>> launches;
   /// If no function computes the node: the reason, and the functions that
   /// compute its neighbours in the graph.

@@ -1,9 +1,10 @@
 // Finds where the control flow of kernels depends on the data of a run.
 //
-// Values depend on data if they are loaded from a buffer that holds data, or
-// computed from such values, or chosen by one. A buffer holds data unless all
-// launches pass a constant of the model for it, or the kernel itself has filled
-// it with values that do not depend on data.
+// A value depends on data if it is loaded from a buffer that holds data, or
+// computed from such values, or selected by a condition that depends on data. A
+// buffer of a kernel holds data unless all calls of the kernel pass a constant
+// of the model for it, or the kernel itself has filled it with values that do
+// not depend on data.
 
 #include "compiler/evidence/DataFlow.h"
 
@@ -17,7 +18,7 @@ using namespace mlir;
 
 namespace ingot {
 
-/// Returns the buffer that `value`, an operand of a launch, is a view of.
+/// Returns the buffer that `value`, an operand of a kernel call, is a view of.
 static Value rootOf(Value value) {
   while (Operation *op = value.getDefiningOp()) {
     if (!isa<kernel::ViewOp>(op))
@@ -28,8 +29,8 @@ static Value rootOf(Value value) {
 }
 
 DataFlow::DataFlow(ModuleOp module) : module(module), symbols(module) {
-  // Buffers that kernels receive hold data, unless every launch passes a
-  // constant.
+  // A buffer that a kernel receives holds data, unless every call of the kernel
+  // passes a constant.
   module.walk([&](kernel::LaunchOp launch) {
     auto callee = symbols.lookup<kernel::FuncOp>(launch.getCallee());
     for (auto [operand, argument] :
@@ -184,8 +185,8 @@ std::vector<DataFlow::Place> DataFlow::placesIn(Operation *function) const {
                    return depends(index);
                  }));
     }
-    // Other accesses, such as those of vectors: an index among the operands is
-    // an address.
+    // Other operations that access memory, such as vector loads: each index
+    // among their operands is part of an address.
     if (llvm::any_of(op->getOperandTypes(),
                      [](Type type) { return isa<MemRefType>(type); }) &&
         !isa<kernel::LaunchOp>(op))

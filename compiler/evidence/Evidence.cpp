@@ -78,8 +78,9 @@ bool Evidence::read() {
 }
 
 void Evidence::readSites() {
-  // Keeps one site for each operation: that of the loop if there is one. A
-  // statement without text has no site.
+  // A site is the place of an operation in the source. Keeps one site for each
+  // operation: that of the loop if there is one. Sites without text are left
+  // out.
   for (const SourceMap::Site &site : map.sites)
     if (site.begin != site.end && site.kind != SourceMap::Kind::Function) {
       const SourceMap::Site *&kept = sites[site.op];
@@ -241,7 +242,8 @@ void Evidence::printNodes(llvm::raw_ostream &os) const {
 
 void Evidence::printLines(llvm::raw_ostream &os) const {
   os << "file,line,kind,function,onnx_nodes\n";
-  // For each line of a program, the ONNX nodes that its launches compute.
+  // For each line of a program (a sequence of kernel calls), the ONNX nodes
+  // that the kernels called in this line compute.
   std::map<size_t, llvm::SetVector<StringRef>> statements;
   for (const SourceMap::Site &site : map.sites)
     if (site.kind == SourceMap::Kind::Statement && site.begin != site.end &&
@@ -409,7 +411,8 @@ void Evidence::printStack(llvm::json::OStream &json) const {
         auto sizes = footprint.object->functions.find(function->name);
         json.object([&] {
           json.attribute("function", function->name);
-          // A function without sizes is one that the compiler has inlined.
+          // A function for which no sizes were measured has been inlined by the
+          // compiler.
           json.attribute("inlined", sizes == footprint.object->functions.end());
           if (sizes == footprint.object->functions.end())
             return;
@@ -604,8 +607,8 @@ bool writeEvidence(Compilation &compilation, const Footprint &footprint,
                                "` cannot be created: " + error.message());
     return false;
   }
-  // Removes a folder that this function has created if its files cannot be
-  // written.
+  // Called if the files cannot be written: removes the folder if this function
+  // has created it.
   auto fail = [&] {
     if (isNew)
       (void)llvm::sys::fs::remove(folder);

@@ -1,10 +1,10 @@
 // Finds how often the loops of a kernel iterate.
 //
 // The bounds of a loop are integers: constants, dynamic sizes of the model with
-// their limits, integers that launches pass, begin and end of a parallel loop,
-// counters of outer loops, and arithmetic on these. Sums are kept as sums, so
-// that `i + 4 - i` is known to be 4. For other operations, only the range of
-// the result is known.
+// their limits, integers that callers of the kernel pass, begin and end of a
+// parallel loop, counters of outer loops, and arithmetic on these. Sums are
+// kept as sums, so that `i + 4 - i` is known to be 4. For other operations,
+// only the range of the result is known.
 
 #include "compiler/evidence/LoopBounds.h"
 
@@ -151,8 +151,9 @@ IntegerRanges::Range IntegerRanges::rangeOfArgument(BlockArgument argument) {
   return given == arguments.end() ? unknown : given->second;
 }
 
-/// Whether an operation is the maximum (true) or the minimum (false) of its two
-/// operands: itself, or by a call of a function such as max_index.
+/// Whether an operation returns the maximum (true) or the minimum (false) of
+/// its two operands. It may be an arith operation, or a call of a function such
+/// as max_index.
 static std::optional<bool> extremumOf(Operation *op) {
   if (isa_and_nonnull<arith::MinSIOp, arith::MaxSIOp>(op))
     return isa<arith::MaxSIOp>(op);

@@ -62,7 +62,7 @@ private:
   mlir::ModuleOp module;
   mlir::SymbolTable symbols;
   llvm::DenseMap<mlir::Value, Range> ranges;
-  /// For each kernel, the ranges of the integers that launches pass, by the
+  /// For each kernel, the ranges of the integers that its callers pass, by the
   /// index of the argument.
   llvm::DenseMap<mlir::Operation *, std::map<unsigned, Range>> passed;
 };

@@ -57,7 +57,7 @@ FailureOr<GraphImporter::BodyFunction> GraphImporter::openBody(
   builder.setInsertionPointToStart(block);
   SmallVector<Binding> inputs = bind(*block);
   // Stores the ONNX names of the body's inputs as attributes of the function's
-  // arguments, which are printed with the function.
+  // arguments, so that a dump of the IR shows them.
   for (auto [binding, input] : llvm::zip(inputs, body->input()))
     binding.forEachValue([&, &input = input](Value &value) {
       if (auto argument = dyn_cast<BlockArgument>(value))
@@ -94,9 +94,9 @@ static SmallVector<Operation *> constantCone(Value value) {
     if (!op || !isPure(op) || isa<graph::RandomBitsOp>(op) ||
         cone.size() > mostOperations)
       return {};
-    // `cone` lists users before their operands and is reversed at the end. An
-    // operation that is reached again from another user is moved after this
-    // user.
+    // An operation must come after all of its users, since the list is reversed
+    // at the end. So an operation that is reached a second time is moved to the
+    // end of the list.
     cone.remove(op);
     cone.insert(op);
     llvm::append_range(pending, op->getOperands());
@@ -105,16 +105,18 @@ static SmallVector<Operation *> constantCone(Value value) {
 }
 
 namespace {
-/// Removes a function's uses of values that are defined outside of it: replaces
-/// constants by clones, and other values by new arguments of the function.
+/// Makes a function independent of values that are defined outside of it:
+/// replaces constants by clones inside the function, and other values by new
+/// arguments of the function.
 class Isolation {
 public:
   explicit Isolation(func::FuncOp function)
       : function(function),
         copies(OpBuilder::atBlockBegin(&function.getBody().front())) {}
 
-  /// Clones into the function the constants that it uses, and the operations on
-  /// constants alone. Returns the other outer values that it uses.
+  /// Clones the outer constants that the function uses, and the operations that
+  /// depend only on constants, into the function. Returns all other outer
+  /// values that the function uses.
   llvm::SetVector<Value> copyConstants() {
     llvm::SetVector<Value> others;
     forEachOutside([&](OpOperand &operand) {
@@ -230,8 +232,9 @@ NodeResults GraphImporter::attempt(NodePlace &at, Diagnostics &why,
   for (Block *block : {builder.getInsertionBlock(), &main.getBody().front()})
     ends.push_back({block, block->empty() ? nullptr : &block->back()});
   size_t wholesBefore = wholes.size();
-  // A body may use results of nodes that failed earlier and were reported then.
-  // This attempt fails only if `build` itself reports a fault.
+  // The node may already be marked as poisoned by an earlier failure, which was
+  // reported then. The mark is cleared during `build`, so that the attempt
+  // fails only if `build` itself fails.
   bool wasPoisoned = std::exchange(at.poisoned, false);
   NodeResults results = build();
   if (succeeded(results) && diagnostics.size() == before.size() && !at.poisoned)
@@ -254,9 +257,9 @@ NodeResults GraphImporter::attempt(NodePlace &at, Diagnostics &why,
       forget([&](Value value) { return value.getDefiningOp() == op; });
       op->erase();
     }
-  // Forgets the broadcast sizes (`wholes`) that the failed attempt created,
-  // except those computed at the start of main: these operations are not
-  // erased.
+  // Forgets the broadcast sizes (`wholes`) that the failed attempt created.
+  // Broadcast sizes that are computed at the start of main are kept, since the
+  // operations that compute them have not been erased.
   size_t number = 0;
   llvm::erase_if(wholes, [&](const Whole &whole) {
     return number++ >= wholesBefore && !whole.isFirst;
@@ -321,9 +324,9 @@ NodeResults GraphImporter::importRunTimeIf(NodePlace &at) {
           {condition});
       return failure();
     }
-    // A size that a branch computes is unknown outside of the branch. A result
-    // with such a size is passed as a sequence with one element, which includes
-    // its shape.
+    // A size that a branch computes is unknown outside of the branch. A tensor
+    // with such a size is returned as a sequence with one element, since a
+    // sequence is passed together with the shapes of its elements.
     for (auto [body, result] :
          {std::pair(bodies[0].function, x), std::pair(bodies[1].function, y)})
       if (form->tensor && result.kind == Binding::Known &&

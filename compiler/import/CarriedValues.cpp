@@ -105,8 +105,8 @@ std::optional<GraphImporter::CarriedForm>
 GraphImporter::formOfEither(const Binding &a, const Binding &b) {
   bool hasPresent = a.kind == Binding::Absent || b.kind == Binding::Absent;
   auto x = formOf(a), y = formOf(b);
-  // An absent value and an empty list have no form of their own: they use the
-  // form of the other value.
+  // If one of the two values is absent or an empty list, which has no form of
+  // its own, both use the form of the value that has one.
   auto isEmpty = [](const Binding &binding) {
     return binding.kind == Binding::Absent ||
            (binding.isList() && binding.elements.empty());
@@ -135,8 +135,8 @@ bool GraphImporter::appendTensors(NodePlace &at, const Binding &binding,
     if (packed->shapes)
       values.push_back(packed->shapes);
   } else if (form.isBox) {
-    // An absent tensor of varying shape is passed as zeros, with the smallest
-    // shape that the form allows.
+    // An absent tensor of varying shape is passed as zeros, in the smallest
+    // shape that the tensor may have.
     const SequenceForm &box = *form.sequence;
     SmallVector<int64_t> least;
     for (SizeRange size : box.sizes)

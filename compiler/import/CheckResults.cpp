@@ -28,7 +28,8 @@ staticShape(const onnx::TypeProto &type) {
 /// - Pools with `ceil_mode`: until opset 22, inference counts windows that
 ///   begin after the input, which the specification, ONNX's reference
 ///   implementation and ONNX Runtime omit.
-/// - LinearClassifier: inference counts the intercepts, which are optional.
+/// - LinearClassifier without intercepts, which are optional: inference takes
+///   the number of intercepts as the number of classes.
 /// - ConvTranspose: inference stops half-way if output_shape is smaller than
 ///   the input; with auto_pad, it adds output_padding to the size that auto_pad
 ///   determines.

@@ -28,8 +28,8 @@ using namespace ingot::graph;
 
 namespace ingot {
 
-/// Returns the symbol if a size is just a symbol; null if the size is a number
-/// or an expression.
+/// Returns the symbol (the name of a dynamic size) if `size` is just a symbol;
+/// null if `size` is a number or an expression.
 static kernel::SymbolAttr symbolOf(const Dim &size) {
   bool isOne = size.symbols().size() == 1 && size.symbols().front().isGiven() &&
                size == Dim(size.symbols().front());
@@ -89,9 +89,9 @@ bool GraphImporter::assumeEqual(const Dim &x, const Dim &y) {
   if (!a || !b || branchDepth > 0)
     return false;
   // Replaces both symbols by one of them, with the intersection of their
-  // bounds. A size given by the caller, which is known from the start of a run,
-  // is preferred to a data-dependent size; otherwise the name that is first in
-  // alphabetical order is preferred.
+  // bounds. The symbol of an input's size, which is known from the start of a
+  // run, is preferred to the symbol of a data-dependent size. Otherwise, the
+  // symbol whose name is first in alphabetical order is preferred.
   auto rank = [&](kernel::SymbolAttr symbol) {
     return isMade(symbol) + madeInBodies.contains(symbol.getName());
   };
@@ -164,7 +164,8 @@ bool GraphImporter::requireEqual(const Dim &x, const Dim &y) {
 }
 
 bool GraphImporter::solve(const Dim &size, int64_t number) {
-  // The largest number of possible values of the symbol; all of them are tried.
+  // The largest number of possible values of the symbol. Each value is tried,
+  // so a symbol with more values is not solved for.
   constexpr int64_t mostValues = int64_t(1) << 20;
   SmallVector<kernel::SymbolAttr> given = size.given();
   if (given.size() != 1 ||
@@ -226,8 +227,8 @@ bool GraphImporter::requireAtLeast(const Dim &x, int64_t least) {
       fitting = middle + 1;
   }
   std::optional<Dim> within = narrowed(a, fitting, a.getMost());
-  // A size that does not grow monotonically with its symbol may still be less
-  // than `least`.
+  // The binary search is correct only if the size grows monotonically with its
+  // symbol. Otherwise, the size may still be less than `least`.
   if (!within ||
       x.with([&](kernel::SymbolAttr) { return *within; }).least() < least)
     return false;
@@ -371,8 +372,8 @@ Dim GraphImporter::inProgram(const Dim &size) const {
 }
 
 void GraphImporter::describeInputSizes() {
-  // Maps the name of each symbol that the program replaces by another size to a
-  // pair: the symbol, with the bounds of that size, and the size.
+  // For each symbol that the program replaces by another size, by name: the
+  // symbol, with the bounds of the size that replaces it, and that size.
   std::map<std::string, std::pair<Dim, Dim>> equal;
   auto own = [&](kernel::SymbolAttr symbol) -> Dim {
     Dim size = sizeInProgram(symbol);

@@ -18,8 +18,9 @@ using AttributeValues = llvm::StringMap<onnx::AttributeProto>;
 AttributeValues callAttributes(const onnx::NodeProto &call,
                                const onnx::FunctionProto &function,
                                const onnx::OpSchema *schema);
-/// Whether `node`, or a node in one of its subgraphs, refers to attributes of
-/// the call of the function that contains it.
+/// Whether `node`, or a node in one of its subgraphs, has an attribute that
+/// refers to an attribute of a function call (ref_attr_name). Only nodes in the
+/// bodies of functions may have such attributes.
 bool hasReferences(const onnx::NodeProto &node);
 /// Returns `node` with its references to attributes of the call replaced by
 /// `values`; omits an attribute whose reference has no value.

@@ -129,7 +129,7 @@ Value GraphImporter::constant(ElementsAttr value, Location loc) {
 
 Location GraphImporter::locationOf(const NodePlace &at) {
   // A node in a function body gets the location of the node that calls the
-  // function, since that is the node of the model.
+  // function, since that is the node that users know from the model's graph.
   const onnx::NodeProto &node = at.scope.call ? *at.scope.call : at.node;
   int64_t index = at.scope.call ? at.scope.callIndex : at.index;
   std::string name = node.name().empty()
@@ -249,8 +249,8 @@ void GraphImporter::importNode(const onnx::NodeProto &node, int64_t index,
     Operation *last = block->empty() ? nullptr : &block->back();
     if (checkStrings(at))
       results = buildNode(at);
-    // Import functions may continue and succeed after they have reported a
-    // fault.
+    // An import function may report a fault and still return results. Such
+    // results are discarded.
     bool isSound = diagnostics.size() == reported && !at.poisoned;
     if (succeeded(results) &&
         (!isSound || !checkDynamicSizes(at, *results, last) ||
@@ -276,21 +276,23 @@ void GraphImporter::importNode(const onnx::NodeProto &node, int64_t index,
       scope.bindings[node.output(i)] = (*results)[i];
 }
 
-/// Verifies the operations that were built for the node: their shape rules
-/// report whether they support dynamic sizes. A result that the importer has
-/// computed at compile time is rejected, because it would be computed from
-/// upper bounds; exceptions are operators that handle dynamic sizes themselves,
-/// such as Shape and Size, or read only a type, such as CastLike. Nodes in the
-/// bodies of If, Loop and Scan have been checked already.
+/// Whether the node's results are correct for all values of the dynamic sizes
+/// of its operands; reports a diagnostic if not. Each operation built for the
+/// node is verified, since its shape rule fails if it does not support dynamic
+/// sizes. A result that can be evaluated at compile time is rejected, because
+/// it would be correct only for the upper bounds. Exceptions are operators that
+/// handle dynamic sizes themselves, such as Shape and Size, or read only a
+/// type, such as CastLike. Nodes in the bodies of If, Loop and Scan have been
+/// checked already.
 bool GraphImporter::checkDynamicSizes(const NodePlace &at,
                                       ArrayRef<Binding> results,
                                       Operation *before) {
   if (dynamicSizes(at).empty())
     return true;
   // These operators may return constants although operands have dynamic sizes.
-  // Slice and Split are among them for slices of [0, 1, ..., n - 1], where n is
-  // a dynamic size with upper bound m: they equal slices of the constant [0, 1,
-  // ..., m - 1].
+  // Slice and Split do so if the operand is [0, 1, ..., n - 1] with a dynamic
+  // size n: each slice of it is a slice of the constant [0, 1, ..., m - 1],
+  // where m is the upper bound of n.
   bool knows = at.isExpanded ||
                llvm::is_contained({"Shape", "Size", "CastLike",
                                    "SequenceLength", "OptionalHasElement", "If",
@@ -491,7 +493,8 @@ NodeResults GraphImporter::call(const onnx::FunctionProto &function,
   }
   OpsetImports own = opsetImports(function.opset_import());
   // The body of an operator that ONNX defines as a function imports only the
-  // opsets that it needs in addition to those of the caller.
+  // opsets that it needs in addition to those of the graph that contains the
+  // node.
   if (!isLocal || own.empty())
     for (const auto &entry : *at.scope.opsets)
       own.try_emplace(entry.first(), entry.second);

@@ -95,8 +95,10 @@ struct NodePlace {
 
 struct ScanForm;
 
-/// RAII: records that the builder is inside an iteration of a loop, from the
-/// call of `enter` until `leave` is called or the object is destroyed.
+/// RAII: keeps the number of a loop's iteration in `iterations` while the
+/// builder is inside the loop, from the call of `enter` until `leave` is called
+/// or the object is destroyed. The keys of random numbers depend on the numbers
+/// in `iterations`.
 class InIteration {
 public:
   explicit InIteration(llvm::SmallVectorImpl<mlir::Value> &iterations,
@@ -135,13 +137,15 @@ public:
   /// Returns the elements of an integer vector, each a number, an expression of
   /// dynamic sizes, or nullopt.
   llvm::SmallVector<std::optional<graph::Dim>> elementsIn(mlir::Value value);
-  /// Replaces `result` by a constant if it is an element or slice of a tensor's
-  /// shape, or an integer computed from a float, and is the same in each run.
+  /// Replaces `result` by a constant if its value is known at compile time and
+  /// `result` is a part of a tensor's shape (an element or a slice), or an
+  /// integer converted from a float, which may be computed from a shape.
   void foldPartOfShape(Binding &result);
   /// Returns a size for each element of the integer vector `counts`: an
-  /// expression of known sizes, or a data-dependent size that the generated
-  /// program reads. `most` lists an upper bound, or nullopt, for each element.
-  /// See MadeSizes.cpp.
+  /// expression of known sizes or, if the element is unknown at compile time, a
+  /// new data-dependent size, which the generated program reads from `counts`.
+  /// `most` lists an upper bound, or nullopt, for each element. See
+  /// MadeSizes.cpp.
   mlir::FailureOr<graph::Dims>
   readSizes(const NodePlace &at, mlir::Value counts,
             llvm::ArrayRef<std::optional<int64_t>> most);
@@ -157,33 +161,35 @@ public:
   void readSize(const NodePlace &at, mlir::Value count, const graph::Dim &size);
   void checkEqual(const NodePlace &at, const graph::Dim &x,
                   const graph::Dim &y);
-  /// Emits a check that `size` is 1 or equals `other`; the generated program
-  /// fails if it does not hold. If both sizes are known at the start of a run,
-  /// the check is emitted at the start of main.
+  /// Emits a check with which the generated program fails unless `size` is 1 or
+  /// equals `other`. If both sizes are known at the start of a run, the check
+  /// is emitted at the start of main.
   void checkOneOr(const NodePlace &at, const graph::Dim &size,
                   const graph::Dim &other);
   /// Whether `size` may be equal to `number`: `size` is that number, or a
   /// dynamic size whose range contains it.
   static bool mayBe(const graph::Dim &size, int64_t number);
   /// Returns false, with a diagnostic, if a result of `body` has a
-  /// data-dependent size that is computed inside the body, so that each
-  /// execution of the body may compute a different size.
+  /// data-dependent size that is computed inside the body. Such a size has no
+  /// value outside of the body, since each execution of the body may compute a
+  /// different one.
   bool checkStaysInside(const NodePlace &at, mlir::func::FuncOp body,
                         llvm::ArrayRef<mlir::Value> results);
   /// Returns the broadcast of two sizes, each of which may be 1. The generated
   /// program fails if neither size is 1 and they differ.
   graph::Dim wholeOf(NodePlace &at, const graph::Dim &x, const graph::Dim &y);
-  /// Moves the builder out of the enclosing bodies of Loop and Scan if `size`
-  /// is known outside of them. The builder stays in a branch of `If`, since a
-  /// run that takes the other branch must not check the sizes of this branch.
+  /// Moves the builder out of the enclosing bodies of Loop and Scan, to the end
+  /// of main, if `size` is known outside of the bodies; a check of the size is
+  /// then executed once. The builder stays in a branch of `If`, since a run
+  /// that takes the other branch must not execute the check.
   void leaveBodies(const graph::Dim &size);
   /// Moves the builder to the first position in main at which a size is known.
   void moveToSize(const graph::Dim &size);
   void buildCheck(const NodePlace &at, const graph::Dim &x,
                   const graph::Dim &y);
   bool isMade(kernel::SymbolAttr symbol) const;
-  /// Returns the bounds that the user gave for a data-dependent size, by its
-  /// name or for all sizes.
+  /// Returns the bounds that the user gave with --dim for a data-dependent
+  /// size, either for its name or for all sizes (`*`).
   std::optional<SizeRange> boundOf(const std::string &name) const;
   /// Whether a result with dynamic sizes has at most maxTensorBytes bytes at
   /// the upper bounds of its sizes; reports a diagnostic if not.
@@ -191,8 +197,9 @@ public:
   /// Reports each --dim option whose name is neither a dimension of an input
   /// nor a data-dependent size.
   void checkMadeOptions();
-  /// Assumes that two sizes, each of which is a symbol, are equal: both become
-  /// one symbol (EqualSizes.cpp). Returns false if that is impossible.
+  /// Assumes that two sizes, each of which is a symbol (the name of a dynamic
+  /// size), are equal: both become one symbol (EqualSizes.cpp). Returns false
+  /// if that is impossible.
   bool assumeEqual(const graph::Dim &x, const graph::Dim &y);
   /// Assumes that two sizes are equal, because the model requires it. Unlike
   /// assumeEqual, this function accepts a number or an expression as one of the
@@ -202,11 +209,11 @@ public:
   /// size `y`, and the generated program checks that both sizes are equal.
   /// Returns false if no operand has such an axis or the sizes cannot be equal.
   bool restate(NodePlace &at, graph::Dim x, graph::Dim y);
-  /// Assumes that a size is a multiple of `divisor`; returns false if it cannot
-  /// be one.
+  /// Assumes that a size is a multiple of `divisor`; returns false if that is
+  /// impossible.
   bool requireMultiple(const graph::Dim &x, int64_t divisor);
   /// Assume that a size is at least `least`, or at most `most`; return false if
-  /// it cannot be.
+  /// that is impossible.
   bool requireAtLeast(const graph::Dim &x, int64_t least);
   bool requireAtMost(const graph::Dim &x, int64_t most);
   /// Assumes that the sizes of the tensors are equal along each axis except
@@ -214,20 +221,22 @@ public:
   void assumeAlike(llvm::ArrayRef<mlir::Value> tensors,
                    std::optional<int64_t> otherAxis);
   /// Returns the value as a constant; null if it is unknown at compile time. If
-  /// the value depends on graph inputs with given data, binds these inputs to
-  /// the data, so that the value becomes known.
+  /// the value depends on graph inputs for which the user gave data
+  /// (ImportOptions::data), replaces these inputs by the data, so that the
+  /// value becomes known.
   mlir::DenseElementsAttr requireConstant(mlir::Value value);
   void report(DiagnosticId id, const llvm::Twine &message, const NodePlace &at,
               std::string supported = "", std::string hint = "");
   /// Reports that the value of input `i` must be known at compile time.
   void reportNotConstant(const NodePlace &at, unsigned i, llvm::StringRef what);
-  /// Reports that the condition of an If or Loop is known only at run time; the
-  /// hint names --bind if binding graph inputs would make it known.
+  /// Reports that the condition of an If or Loop is known only at run time. If
+  /// fixing the values of graph inputs would make it known, the hint names the
+  /// option --bind, which does this.
   void reportRuntimeCondition(const NodePlace &at, mlir::Value condition,
                               std::string supported);
-  /// Reports `message` about an unsupported form of a node that would be
-  /// supported if `values` were known at compile time. The hint names --bind if
-  /// binding graph inputs would make them known.
+  /// Reports `message` about a use of an operator that would be supported if
+  /// `values` were known at compile time. If fixing the values of graph inputs
+  /// would make them known, the hint names the option --bind, which does this.
   void reportUnlessKnown(const NodePlace &at, const llvm::Twine &message,
                          llvm::ArrayRef<mlir::Value> values);
   mlir::OpBuilder &getBuilder() { return builder; }
@@ -236,8 +245,9 @@ public:
   /// RandomKeys.cpp.
   mlir::Value randomKey(NodePlace &at, std::optional<uint64_t> seed);
   ModelFile &getFile() { return file; }
-  /// Returns what is unsupported of an operator that the importer resolves
-  /// without an import function, such as Identity; nullopt for other operators.
+  /// For an operator that the importer resolves without an import function,
+  /// such as Identity, returns which uses of it are unsupported; nullopt for
+  /// other operators.
   static std::optional<ResolvedOperator> resolvedOf(llvm::StringRef domain,
                                                     llvm::StringRef name);
 
@@ -257,9 +267,9 @@ private:
                           llvm::StringRef name,
                           llvm::ArrayRef<std::string> known);
   bool checkDimOptions(const onnx::GraphProto &graph);
-  /// Returns the names of the graph inputs that `value` is computed from, so
-  /// that --bind would make it known; empty if it depends on too many
-  /// operations.
+  /// Returns the names of the graph inputs that `value` is computed from. If
+  /// the option --bind fixes the values of these inputs, `value` becomes known.
+  /// Returns an empty list if `value` depends on too many operations.
   std::vector<std::string> bindableInputs(mlir::Value value) const;
   /// Returns a hint such as "give the values with --bind a=VALUES --bind
   /// b=VALUES" for the inputs a and b.
@@ -274,15 +284,16 @@ private:
                                      Part part);
   mlir::Value addInput(llvm::StringRef name, mlir::RankedTensorType type,
                        Part part);
-  /// Returns the MLIR type of an ONNX element type; null with a diagnostic that
-  /// mentions `shown`.
+  /// Returns the MLIR type of an ONNX element type. If the type is unsupported,
+  /// returns null with a diagnostic, in which `shown` names the value.
   mlir::Type elementTypeOf(const std::string &shown, int64_t dataType);
 
   // Defined in SequenceInterface.cpp: import of inputs and outputs that are
   // sequences or optional.
 
-  /// Returns the types of the tensors in which an input is passed; empty with a
-  /// diagnostic on failure.
+  /// Returns the types of the tensors as which a caller of the generated
+  /// function passes an input; a sequence or optional value consists of several
+  /// tensors. Returns an empty list, with a diagnostic, on failure.
   llvm::SmallVector<mlir::RankedTensorType>
   partTypes(const onnx::ValueInfoProto &input);
   /// The length of a sequence that is an input, and the range of each size of
@@ -294,12 +305,12 @@ private:
   std::optional<SequenceSizes> sequenceSizes(const onnx::ValueInfoProto &input);
   Binding sequenceOf(const onnx::ValueInfoProto &input, mlir::Value rows,
                      mlir::Value shapes);
-  /// Returns the value of an input, given the tensors in which the caller
-  /// passes it.
+  /// Returns the value of an input of the model, given the arguments of main
+  /// that represent it: several tensors for a sequence or optional value.
   Binding valueOfParts(const onnx::ValueInfoProto &input,
                        llvm::ArrayRef<mlir::Value> parts);
-  /// One of the tensors in which an output is returned. For a sequence,
-  /// `element` is the common shape of all elements, if there is one.
+  /// One of the tensors by which main returns an output of the model. For a
+  /// sequence, `element` is the common shape of all elements, if there is one.
   struct OutputPart {
     std::string name;
     Part part;
@@ -329,8 +340,9 @@ private:
   /// Reports that `what` is unsupported because operands have dynamic sizes;
   /// returns failure.
   NodeResults reportDynamicSize(const NodePlace &at, const llvm::Twine &what);
-  /// Whether all operations built for a node, which follow the operation
-  /// `before`, support dynamic sizes; reports a diagnostic if not.
+  /// Whether the node's results are correct for all values of the dynamic sizes
+  /// of its operands; reports a diagnostic if not. The operations built for the
+  /// node follow the operation `before`.
   bool checkDynamicSizes(const NodePlace &at, llvm::ArrayRef<Binding> results,
                          mlir::Operation *before);
   void assumeFitting(NodePlace &at);
@@ -351,8 +363,8 @@ private:
   // the graph dialect.
   struct Special {
     NodeResults (GraphImporter::*import)(NodePlace &);
-    /// Text, for diagnostics and docs, that says what is unsupported of the
-    /// operator.
+    /// Text, for diagnostics and docs, that says which uses of the operator are
+    /// unsupported.
     llvm::StringRef limits = "";
     /// Whether operands may be sequences. With Only, operands are sequences,
     /// and ONNX's type inference, which would need their types, is skipped.
@@ -410,7 +422,8 @@ private:
   closeBodies(llvm::MutableArrayRef<BodyFunction> bodies);
   /// Erases the function of a body that no operation calls.
   void dropBody(mlir::func::FuncOp function);
-  /// Removes the cache entries of values that are about to be erased.
+  /// Removes from the importer's maps of known constants all values for which
+  /// `isGone` returns true, because these values are about to be erased.
   void forget(llvm::function_ref<bool(mlir::Value)> isGone);
   /// Runs `build`. If it fails, erases the functions and operations that it
   /// created and moves its diagnostics to `why` instead of reporting them.
@@ -434,12 +447,13 @@ private:
     bool isBox = false;
     bool hasPresent = false;
   };
-  /// Removes from the start of `values` the tensors that represent one value in
-  /// `form`, and returns the value.
+  /// Removes from the start of `values` the tensors by which `form` represents
+  /// one value, and returns the value.
   mlir::FailureOr<Binding> takeTensors(NodePlace &at, const CarriedForm &form,
                                        llvm::ArrayRef<mlir::Value> &values);
-  /// Returns the form that passes a tensor of varying shape as a sequence with
-  /// one element. `type` has the upper bounds of its sizes.
+  /// Returns the form by which a tensor of varying shape is represented as a
+  /// sequence with one element. `type` has the upper bounds of the tensor's
+  /// sizes.
   static CarriedForm boxOf(mlir::Type type);
   /// Returns a data-dependent size in `type` that each execution of `body`
   /// computes anew; null if there is none.
@@ -449,15 +463,16 @@ private:
   /// fails if the computed sizes differ from the declared ones.
   void takeAsDeclared(NodePlace &at, BodyFunction &body, size_t result,
                       const onnx::ValueInfoProto &declared);
-  /// Returns the form of a tensor or a sequence; nullopt for an absent value,
-  /// and for a list of tensors without a common form.
+  /// Returns the form of a tensor or a sequence, which describes the tensors
+  /// that represent it; nullopt for an absent value, and for a list of tensors
+  /// without a common form.
   static std::optional<CarriedForm> formOf(const Binding &binding);
-  /// Returns the smallest form that can represent values of the forms `a` and
-  /// `b`; nullopt if there is none.
+  /// Returns the smallest form that can represent the values of form `a` and
+  /// those of form `b`; nullopt if there is none.
   static std::optional<CarriedForm> join(const CarriedForm &a,
                                          const CarriedForm &b);
-  /// Returns the smallest form that can represent both values, one of which may
-  /// be absent; nullopt if there is none.
+  /// Returns the smallest form (a description of representing tensors) for the
+  /// values `a` and `b`, one of which may be absent; nullopt if there is none.
   static std::optional<CarriedForm> formOfEither(const Binding &a,
                                                  const Binding &b);
   /// Returns an upper bound of a size that starts at `first` and grows by
@@ -468,8 +483,8 @@ private:
                                    const std::optional<graph::Dim> &count,
                                    int64_t first, int64_t more,
                                    const std::string &name);
-  /// Appends the tensors that represent a value in `form`, which must be large
-  /// enough for it.
+  /// Appends to `values` the tensors by which `form` represents the value in
+  /// `binding`. The form must be large enough for the value.
   bool appendTensors(NodePlace &at, const Binding &binding,
                      const CarriedForm &form,
                      llvm::SmallVectorImpl<mlir::Value> &values);
@@ -483,12 +498,13 @@ private:
   NodeResults importRunTimeLoop(NodePlace &at);
   NodeResults importSkippedLoop(NodePlace &at, const onnx::GraphProto &body);
   using CarriedForms = llvm::SmallVector<std::optional<CarriedForm>>;
-  /// Builds a `graph.loop` whose states have the given forms. If a state needs
-  /// a larger form, stores the larger form in `forms`, sets `grown` and fails;
-  /// the caller then tries again.
+  /// Builds a `graph.loop` whose states are represented by tensors as `forms`
+  /// describes. If a state outgrows its form, stores a larger form in `forms`,
+  /// sets `grown` and fails; the caller then tries again.
   NodeResults buildLoop(NodePlace &at, CarriedForms &forms, bool &grown);
-  /// Enlarges the forms of loop states so that they can represent the values
-  /// after an iteration. Sets `grown` and returns false if a form has changed.
+  /// Enlarges `forms`, which describe the tensors that represent the loop
+  /// states, so that they can also represent the values after an iteration.
+  /// Sets `grown` and returns false if a form has changed.
   bool growForms(NodePlace &at, llvm::ArrayRef<Binding> states,
                  llvm::ArrayRef<Binding> results,
                  const std::optional<graph::Dim> &count, CarriedForms &forms,
@@ -542,10 +558,11 @@ private:
   /// The comments that the header of the generated code shows for inputs and
   /// outputs, by name.
   llvm::StringMap<std::string> notes;
-  /// The size of each symbol that options or given data determine.
+  /// The size of each symbol that options or the user's data for inputs
+  /// determine.
   std::map<std::string, graph::Dim> symbols;
-  /// For each symbol about which something is assumed, by name: the size that
-  /// replaces the symbol in the program.
+  /// If an assumption, such as the equality of two sizes, eliminates a symbol:
+  /// maps the name of the symbol to the size that replaces it in the program.
   std::map<std::string, graph::Dim> assumed;
   /// Assumes that the symbol in `size` has the one value for which `size`
   /// equals `number`.
@@ -558,12 +575,12 @@ private:
   void foldSizes();
   graph::Dim sizeInProgram(kernel::SymbolAttr symbol) const;
   graph::Dim inProgram(const graph::Dim &size) const;
-  /// Stores two things as attributes of main: the sizes that the caller passes
-  /// for an input, if the program uses other sizes for it, and the sizes that
-  /// must be equal in a call.
+  /// Stores two things as attributes of main: the sizes that a caller of the
+  /// generated function passes for an input, if the program uses other sizes
+  /// for it, and the sizes that must be equal in a call.
   void describeInputSizes();
-  /// For each argument of main: its sizes as the caller passes them, before any
-  /// sizes were assumed to be equal.
+  /// For each argument of main: its sizes as a caller of the generated function
+  /// passes them, before any sizes were assumed to be equal.
   std::vector<graph::Dims> givenSizes;
   graph::Dim dimOf(llvm::StringRef name, SizeRange range);
   llvm::StringSet<> unbound;
@@ -579,8 +596,9 @@ private:
   /// Whether the model determines the size of a symbol that no option sets.
   bool isDetermined(llvm::StringRef symbol) const;
   /// Reports the input sizes that neither options nor the model determine, and
-  /// drops the diagnostics after `before` that may be consequences of missing
-  /// sizes. Returns whether there are such sizes.
+  /// returns whether there are any. If so, also drops the diagnostics that were
+  /// reported since `before` was copied and may be consequences of the missing
+  /// sizes.
   bool reportUnbound(const Diagnostics &before);
   /// The names of all data-dependent sizes.
   llvm::StringSet<> made;
@@ -593,8 +611,8 @@ private:
   /// Whether `size` is 1 or equal to `whole` in every run, because `whole` was
   /// created as the broadcast of `size` and other sizes.
   bool isPart(const graph::Dim &size, const graph::Dim &whole) const;
-  /// The products (size - 1) * (size - other) that checkOneOr has already
-  /// checked to be 0.
+  /// The products (size - 1) * (size - other) for which checkOneOr has already
+  /// emitted a check that they are 0.
   graph::Dims checked;
   /// A size created by wholeOf as the broadcast of x and y.
   struct Whole {

@@ -1,7 +1,7 @@
 // Imports the inputs and outputs of the main graph.
 //
-// Determines the shape of each input (from its declaration, --dim, or the given
-// data) and makes the inputs the arguments of main.
+// Determines the shape of each input (from its declaration, from --dim, or from
+// data that the user gave for it) and makes the inputs the arguments of main.
 
 #include "compiler/import/GraphImporter.h"
 #include "compiler/import/Summary.h"
@@ -23,8 +23,8 @@ static std::string shapeText(ArrayRef<int64_t> shape) {
          "]";
 }
 
-/// Returns the inputs that the caller passes: the inputs without an
-/// initializer.
+/// Returns the inputs that a caller of the generated function passes: the
+/// model's inputs without an initializer.
 static std::vector<const onnx::ValueInfoProto *>
 fedInputs(const onnx::GraphProto &graph) {
   llvm::StringSet<> constants;
@@ -138,9 +138,9 @@ bool GraphImporter::checkDimOptions(const onnx::GraphProto &graph) {
   return diagnostics.size() == reported;
 }
 
-/// Checks the size of given data along one axis and binds the symbol of the
-/// axis to this size. A --dim option for this axis of the input has precedence
-/// over an option for the symbol.
+/// Checks the size that the user's data for `input` have along one axis, and
+/// binds the symbol of the axis to this size. A --dim option for this axis of
+/// the input has precedence over an option for the symbol.
 void GraphImporter::bindDataSize(const onnx::ValueInfoProto &input, int axis,
                                  const onnx::TensorShapeProto::Dimension *dim,
                                  int64_t size, const std::string &shown) {
@@ -161,8 +161,8 @@ void GraphImporter::bindDataSize(const onnx::ValueInfoProto &input, int axis,
     return;
   }
   std::string name = symbol.empty() ? place : symbol.str();
-  // If --dim gives a range for a size, the given data only have to be within
-  // this range, and do not fix the size.
+  // If --dim gives a range for a size, the size of the user's data must be
+  // within this range, but the size stays dynamic.
   auto all = options.dims.find("*");
   auto [it, isNew] = symbols.try_emplace(
       name, all == options.dims.end() ? Dim(size) : dimOf(name, all->second));
@@ -246,8 +246,9 @@ GraphImporter::dimension(const onnx::ValueInfoProto &input, int axis,
   std::string name = isNamed ? symbol : placeName(input, axis);
   if (auto all = options.dims.find("*"); all != options.dims.end())
     return dimOf(name, all->second);
-  // The model may still determine the size. Until then, the size has this upper
-  // bound. A symbol that occurs at several axes is reported once.
+  // The size of this dimension is not known yet. Its upper bound is
+  // `mostDetermined` until other nodes of the model determine the size. If no
+  // node does, the user is asked for the size, once for each symbol.
   constexpr int64_t mostDetermined = int64_t(1) << 16;
   std::optional<Dim> formula = sizeOfFormula(symbol, symbols);
   if (formula && formula->known())
@@ -359,9 +360,9 @@ static std::string kindOfType(const onnx::TypeProto &type) {
   }
 }
 
-/// Returns the type of an argument or result of main. The caller passes dense
-/// tensors, while a tensor with dynamic sizes is laid out with the strides of
-/// its upper bounds. If the two layouts differ, the argument is
+/// Returns the type of an argument or result of main. Callers pass dense
+/// tensors, while the program lays out a tensor with dynamic sizes with the
+/// strides of its upper bounds. If the two layouts differ, the argument is
 /// one-dimensional.
 static RankedTensorType typeInProgram(RankedTensorType type) {
   Dims sizes = dimsOf(type);
@@ -470,8 +471,10 @@ bool GraphImporter::importInputs(const onnx::GraphProto &graph, Scope &scope) {
     for (auto [part, type] : llvm::zip(parts, own))
       values.back().push_back(
           addInput(partName(input->name(), part), type, part));
-    // If no table of shapes is passed, the declared type fixes the shape of all
-    // elements of the sequence.
+    // A caller of the generated function passes a sequence with a table of the
+    // elements' shapes, unless the declared type fixes the shape of all
+    // elements. In that case, the fixed shape becomes an attribute of the
+    // argument.
     if (!parts.empty() && parts.back() == Part::Elements) {
       Dims element;
       for (const auto &dim : tensorIn(input->type())->shape().dim())

@@ -41,7 +41,7 @@ struct ImportOptions {
   /// Sizes of dimensions from the command line. The key is a symbol ("batch"),
   /// an input with an axis ("input:0"), or "*" for all other dimensions.
   std::map<std::string, SizeRange> dims;
-  /// Maps each key of `dims` that another option than --dim has set to this
+  /// If another option than --dim has set a key of `dims`, maps the key to this
   /// option, such as "--entry decode".
   std::map<std::string, std::string> dimOptions;
   /// Returns the option that set a dimension, for diagnostics.
@@ -49,14 +49,14 @@ struct ImportOptions {
     auto it = dimOptions.find(dim);
     return it == dimOptions.end() ? "--dim" : it->second;
   }
-  /// Shapes of inputs whose data are given, by name; they also determine the
-  /// symbols in the declared shapes.
+  /// Shapes of the inputs for which the user gave data, by name. They also
+  /// determine the symbols in the declared shapes.
   std::map<std::string, std::vector<int64_t>> shapes;
   /// Values of inputs, as written on the command line ("1,2,3"). The input
   /// becomes a constant, and the generated code rejects any other value.
   std::map<std::string, std::string> bind;
-  /// Data of inputs. An input is bound to its data, as by `bind`, only if its
-  /// values determine a shape.
+  /// Data that the user gave for inputs, by name. An input is replaced by its
+  /// data, as by `bind`, only if a shape depends on the values of the input.
   std::map<std::string, mlir::DenseElementsAttr> data;
   /// Operators that the model uses but does not define; null if there are none.
   std::shared_ptr<const CustomOperators> custom;
@@ -69,7 +69,8 @@ struct ImportOptions {
 
 /// An operator that the importer resolves itself, without an import function.
 struct ResolvedOperator {
-  /// Text that says what is unsupported of the operator; empty if nothing is.
+  /// Text that says which uses of the operator are unsupported; empty if all
+  /// are supported.
   llvm::StringRef limits;
   /// The operator of the graph dialect that a node becomes if it must be
   /// evaluated at run time; empty if there is none.

@@ -142,9 +142,9 @@ Known elementOfResult(Operation *op, ArrayRef<Dim> x) {
       .Default([](Operation *) { return std::nullopt; });
 }
 
-/// Maps each tensor to its elements in row-major order. The list is empty if
-/// the tensor is too large to be a shape or its element type cannot represent
-/// sizes.
+/// Maps each tensor to a list of its elements in row-major order. The list is
+/// empty if the tensor is too large to be a shape or its element type cannot
+/// represent sizes.
 class SizeValues {
 public:
   const KnownElements &of(Value value) {
@@ -209,8 +209,8 @@ private:
     return elements;
   }
 
-  /// Whether a size fits into the type and the range of exact arithmetic, and
-  /// its expression is short enough to be computed again at each use.
+  /// Whether `x` is within the range of the type and of exact arithmetic, and
+  /// is an expression short enough to be computed again at each use.
   static bool isCounted(const Dim &x, Type type) {
     if (isFloat(type) && !isExactFloat(x))
       return false;

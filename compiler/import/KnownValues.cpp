@@ -1,9 +1,9 @@
 // Evaluates values that must be known at compile time.
 //
 // Import functions query shapes, axes and similar values. Values that depend
-// only on constants are evaluated. Values that depend on inputs of the graph
-// can be bound to the given data; the generated code then rejects other values
-// of these inputs.
+// only on constants are evaluated. A value that depends on inputs of the graph
+// is evaluated if the user gave data for these inputs; the generated code then
+// rejects other values of these inputs.
 
 #include "compiler/import/GraphImporter.h"
 #include "compiler/import/KnownSizes.h"
@@ -19,8 +19,9 @@ Value GraphImporter::resolve(Value value) const {
 }
 
 /// Collects the arguments of `main` that `value` is computed from. Returns
-/// false if it depends on too many operations for a shape computation, on
-/// dynamic sizes, or on values computed in a body.
+/// false if it depends on more than `maxOps` values (no shape computation has
+/// so many), on dynamic sizes, on strings, on the result of an If or a Loop, or
+/// on an argument of a loop's body.
 static bool collectArguments(Value value, func::FuncOp main,
                              SmallVectorImpl<BlockArgument> &arguments) {
   constexpr size_t maxOps = 20'000;
@@ -34,7 +35,7 @@ static bool collectArguments(Value value, func::FuncOp main,
       arguments.push_back(argument);
       continue;
     }
-    // The evaluator handles only numbers. A string is represented by an
+    // Strings are not evaluated: the evaluator represents a string by an
     // address, which differs from run to run.
     if (graph::hasDynamicSizes(next.getDefiningOp()) ||
         isa<graph::IfOp, graph::LoopOp, graph::StringsOp>(next.getDefiningOp()))

@@ -104,8 +104,9 @@ NodeResults GraphImporter::importLoop(NodePlace &at) {
         succeeded(results))
       return results;
   bool hasCount = known && !at.inputs.empty() && at.inputs[0];
-  // If the trip count and the condition are not known otherwise, they are bound
-  // to the given data. A loop that then has no iteration cannot be unrolled,
+  // If the trip count and the condition are not known otherwise,
+  // requireConstant makes them known from the data that the user gave for
+  // inputs of the model. A loop that then has no iteration cannot be unrolled,
   // since the shapes of its scan outputs are unknown, so `graph.loop` is tried
   // again.
   Diagnostics whyKnown;
@@ -168,9 +169,10 @@ NodeResults GraphImporter::importRunTimeLoop(NodePlace &at) {
   CarriedForms forms;
   for (const Binding &state : states)
     forms.push_back(formOf(state));
-  // The sizes of a sequence's elements, and whether a tensor changes its shape,
-  // are known only after importing one iteration; how much it grows, only after
-  // importing another one. So the loop is built several times.
+  // The loop is built up to four times. The sizes of a carried sequence's
+  // elements, and whether a carried tensor changes its shape, are known only
+  // after importing one iteration. By how much such a value grows per iteration
+  // is known only after importing another one.
   for (int tries = 0; tries < 4; ++tries) {
     bool grown = false;
     Diagnostics why;
@@ -232,8 +234,9 @@ bool GraphImporter::growForms(NodePlace &at, ArrayRef<Binding> states,
                              "between iterations is not supported");
       return false;
     }
-    // Compares the state before and after one iteration: if a size or the
-    // number of elements has grown, the new bound must hold for all iterations.
+    // Compares the state before and after one iteration. If a size or the
+    // number of a sequence's elements has grown, its upper bound is increased
+    // for the growth in all iterations.
     CarriedForm before = forms[k] ? *forms[k] : *wanted,
                 first = initial ? *initial : before;
     if (first.tensor)
@@ -272,10 +275,10 @@ bool GraphImporter::growForms(NodePlace &at, ArrayRef<Binding> states,
 
 namespace {
 /// Collects the scan outputs of a loop that ends by its condition. They are
-/// allocated for the maximal number of iterations. The loop carries two more
-/// states: the number of iterations done, and whether another one follows. From
-/// these, the generated program detects that the maximum was too small, and
-/// fails.
+/// allocated for the upper bound of the number of iterations. The loop carries
+/// two more states: the number of iterations done, and whether another one
+/// follows. If another one follows when the upper bound is reached, the
+/// generated program fails.
 struct OpenParts {
   graph::Dim made;
   /// The trip count of the loop; null if only the condition ends the loop.
@@ -286,10 +289,10 @@ struct OpenParts {
     return {node.reshape(ints.number(0), ArrayRef<int64_t>()),
             node.scalarConstant(1, node.builder.getI1Type())};
   }
-  /// Returns, at the end of the body, the number of iterations done and whether
-  /// another one follows. If `goesOn` is null, the condition does not end the
-  /// loop, and both values are returned unchanged: they are the body's last two
-  /// arguments.
+  /// Returns the new values of the two additional states at the end of the
+  /// body: the number of iterations done, and whether another one follows. If
+  /// `goesOn` is null, the condition does not end the loop, and both states,
+  /// the last two arguments of the body, are returned unchanged.
   static SmallVector<Value> carried(ProtoNode &node, func::FuncOp body,
                                     Value goesOn) {
     OpBuilder::InsertionGuard guard(node.builder);
@@ -302,9 +305,9 @@ struct OpenParts {
             node.reshape(goesOn, ArrayRef<int64_t>())};
   }
 
-  /// Returns the number of iterations whose scan outputs were collected. If
-  /// another iteration would have followed, returns the capacity plus 1, which
-  /// makes the generated program fail.
+  /// Returns the number of iterations whose scan outputs were collected. If the
+  /// upper bound was reached and another iteration would have followed, returns
+  /// the upper bound plus 1, which makes the generated program fail.
   Value count(ProtoNode &node, Value done, Value goesOn) const {
     graph::RunTimeInts ints(node);
     done = ints.vector(done);
@@ -401,7 +404,7 @@ NodeResults GraphImporter::buildLoop(NodePlace &at, CarriedForms &forms,
                  count, forms, grown))
     return failure();
   // Collects the results of the body (the condition, the states and the scan
-  // outputs) and the forms by which tensors represent them.
+  // outputs) and their forms, which describe the tensors that represent them.
   SmallVector<CarriedForm> resultForms;
   SmallVector<Binding> tensors;
   SmallVector<std::string> tensorNames;
@@ -481,8 +484,9 @@ NodeResults GraphImporter::buildLoop(NodePlace &at, CarriedForms &forms,
     most = std::max<int64_t>(count->most(), 0);
   bool mayBeNegative = count && count->least() < 0;
   if (!parts.empty() && (isOpen || mayBeNegative) && !conditional && limit) {
-    // The body never ends the loop, so the length of the scan outputs is known
-    // before the loop. It becomes a data-dependent size.
+    // The body never ends the loop, so the number of iterations, which is the
+    // length of the scan outputs, is known before the loop. This number becomes
+    // a data-dependent size.
     graph::RunTimeInts ints(node);
     Value often = ints.max(ints.vector(limit), ints.number(0));
     if (condition)

@@ -162,8 +162,9 @@ GraphImporter::readSizes(const NodePlace &at, Value counts,
     return size && size->least() >= 0;
   };
   // The upper bound of a quotient, or a bound that ValueBounds.cpp computes
-  // from intervals, may combine extremes that never occur together. If --dim
-  // gives a smaller bound for all sizes (`*`), that bound is used instead.
+  // from intervals, may be too large, since it may combine extremes of sizes
+  // that never occur together. If --dim gives a smaller bound for all sizes
+  // (`*`), that bound is used instead.
   auto all = options.dims.find("*");
   auto isLoose = [&](int64_t bound) {
     return all != options.dims.end() && bound > all->second.most;
@@ -184,8 +185,8 @@ GraphImporter::readSizes(const NodePlace &at, Value counts,
     if (!given && computed[i] && !isLoose(*computed[i]))
       bound = computed[i];
     // An element that is an expression of symbols is not read from the tensor.
-    // An expression with a choice such as min(x, y) (SizeChoice) is read from
-    // the tensor, so that the caller sees it as a single symbol.
+    // An exception is an expression with a choice such as min(x, y)
+    // (SizeChoice): reading it makes it a single symbol.
     if (isKnown(known[i]) &&
         llvm::all_of(known[i]->symbols(), [](kernel::SymbolAttr symbol) {
           return symbol.isGiven();
@@ -258,8 +259,8 @@ void GraphImporter::moveToSize(const Dim &size) {
 
 bool GraphImporter::isPart(const Dim &size, const Dim &whole) const {
   SmallVector<Dim> parts{whole};
-  // A broadcast size may be an operand of a broadcast that was created later,
-  // hence the reverse order.
+  // A broadcast size may be an operand of a later broadcast, so the broadcasts
+  // are visited from the last to the first.
   for (const Whole &each : llvm::reverse(wholes))
     if (llvm::is_contained(parts, each.size))
       for (const Dim &part : {each.x, each.y})

@@ -13,8 +13,8 @@ namespace {
 
 using Names = llvm::StringSet<>;
 
-/// The names of the values that a graph can read and that are constant, or that
-/// depend only on the sizes of tensors.
+/// The names of two sets of values that a graph can read: values that are
+/// constant, and values that depend only on the sizes of tensors.
 struct Values {
   Names constant, ofSizes;
 };
@@ -58,7 +58,8 @@ public:
     for (const auto &tensor : graph.sparse_initializer())
       values.constant.insert(tensor.values().name());
 
-    // The nodes that outputs depend on, from the last node to the first.
+    // Marks the nodes that outputs depend on, going from the last node to the
+    // first.
     std::vector<bool> used(graph.node_size());
     Names needed;
     for (const auto &output : graph.output())

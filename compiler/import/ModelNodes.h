@@ -24,9 +24,11 @@ struct ModelNode {
   std::vector<std::string> inputs, outputs;
   /// Whether an output of the model (or of the subgraph) depends on the node.
   bool isUsed = false;
-  /// Whether all inputs of the node are constants.
+  /// Whether the results are constant: all inputs are constants, and the node
+  /// has no subgraph and draws no random numbers.
   bool isConstant = false;
-  /// Whether the node depends on the sizes of tensors only, not on elements.
+  /// Whether the results depend only on the sizes of tensors, not on their
+  /// elements.
   bool isOfSizes = false;
 };
 

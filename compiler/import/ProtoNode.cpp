@@ -71,8 +71,8 @@ SmallVector<double> ProtoNode::floatsAttr(StringRef name,
 
 bool GraphImporter::checkTensorAttributes(NodePlace &at) {
   for (const auto &attr : at.node.attribute()) {
-    // The import function of Constant checks its tensor attribute, which may be
-    // large.
+    // The tensor attribute of Constant may be large, so it is checked only by
+    // the import function of Constant, which also reads it.
     if (!attr.has_t() || at.node.op_type() == "Constant")
       continue;
     std::string error;
@@ -138,8 +138,8 @@ static double toDouble(const APFloat &value) {
   return wide.convertToDouble();
 }
 
-/// Returns the elements of a constant, converted by `ofFloat` or `ofInteger`
-/// according to its type.
+/// Returns the elements of a constant, converted by `ofFloat` if they are
+/// floats, else by `ofInteger`.
 template <typename Number>
 static FailureOr<SmallVector<Number>>
 numbersOf(DenseElementsAttr value, llvm::function_ref<Number(double)> ofFloat,
@@ -162,8 +162,8 @@ FailureOr<SmallVector<int64_t>> ProtoNode::requireInts(unsigned i,
   return numbersOf<int64_t>(
       require(i, what),
       [](double number) -> int64_t {
-        // Floats outside of the range of int64 saturate; the caller checks the
-        // result.
+        // Floats outside of the range of int64 saturate. The import function
+        // checks the range of the result.
         return std::isnan(number)  ? 0
                : number >= 0x1p63  ? INT64_MAX
                : number <= -0x1p63 ? INT64_MIN

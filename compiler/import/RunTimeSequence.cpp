@@ -112,8 +112,10 @@ Value SequenceBuilder::withRows(Value matrix, int64_t count) {
 }
 
 Value SequenceBuilder::inRoom(Value flat, int64_t width) {
-  // The rest of the row after the element may be undefined, except for booleans
-  // and strings: these must have valid values, so their rows are padded.
+  // `flat` becomes a row of the sequence's tensor `rows`. A row has room for
+  // the largest element. The rest of the row after a smaller element may be
+  // undefined, except for booleans and strings, which must always be valid:
+  // rows of these types are padded.
   Type element = elementOf(flat);
   Dim own = dimsOf(flat)[0];
   if (own == width)
@@ -242,9 +244,9 @@ FailureOr<Dims> SequenceBuilder::sizesIn(const RunTimeSequence &sequence,
       return failure();
     sizes.push_back(read->front());
   }
-  // A row that the caller passes may be too short for an element whose sizes
-  // are all at their upper bounds, so the generated program checks that the
-  // element fits.
+  // If the sequence is an input of the model, its rows may be too narrow for an
+  // element with all sizes at their upper bounds. So the generated program
+  // checks that the element fits into its row.
   Dim elements = product(ArrayRef<Dim>(sizes));
   if (int64_t width = shapeOf(sequence.rows)[1]; elements.most() > width)
     require(ints.less(ints.sizes(elements), ints.number(width + 1)));
@@ -289,7 +291,8 @@ SequenceBuilder::insert(const RunTimeSequence &sequence, Value x,
   auto one = pack({x}, {form->element, form->sizes, 1});
   if (failed(one))
     return failure();
-  // Each element from the insertion position on moves to the next row.
+  // Row i of the new tensor takes row i of the old tensor before the insertion
+  // position, and row i - 1 after it.
   Value rows = node->countTo(Dim(form->capacity));
   Value from =
       ints.sub(rows, node->cast(ints.less(place, rows), elementOf(rows)));
@@ -361,8 +364,8 @@ FailureOr<Value> SequenceBuilder::concat(const RunTimeSequence &given,
   auto sizes = sizesIn(sequence, ints.numbers({0}));
   if (failed(sizes))
     return failure();
-  // For each row: the length of its element along the concatenated axis; 0 for
-  // the unused rows after the last element.
+  // For each row of the tensor that contains the sequence: the length of the
+  // row's element along the concatenated axis; 0 for unused rows.
   Value isElement = ints.less(node->countTo(Dim(capacity)), count);
   Value lengths = ints.numbers({1});
   if (isNewAxis)
@@ -448,8 +451,8 @@ FailureOr<RunTimeSequence> SequenceBuilder::split(Value x, int64_t axis,
   part = ints.vector(part);
   require(ints.less(ints.number(0), part));
   int64_t most = size.most();
-  // The length of a part is at most that of the axis, and at least 1, so that
-  // the division below is valid.
+  // The length of a part is limited to the size of the axis. It is also at
+  // least 1, so that the division below is valid.
   Value length = ints.max(ints.min(part, ints.sizes(size)), ints.number(1));
   Value last = ints.sub(length, ints.number(1));
   Value number = ints.div(ints.add(ints.sizes(size), last), length);
@@ -472,9 +475,10 @@ FailureOr<RunTimeSequence> SequenceBuilder::split(Value x, int64_t axis,
   }
   parts.shapes = columns.size() == 1 ? columns[0]
                                      : Value(node->build<ConcatOp>(columns, 1));
-  // The index in the flattened `x` of the tensor element at position f in row e
-  // of the result. It is computed from the coordinates of f: along the axes
-  // before `axis` (out), along `axis` (mid), and along the axes after it (in).
+  // Row e of the result contains part e of `x`, flattened. Computes the index
+  // in the flattened `x` of the tensor element at position f of row e, from the
+  // coordinates of f: along the axes before `axis` (out), along `axis` (mid),
+  // and along the axes after it (in).
   int64_t width = outer.most() * most * inner.most();
   Value place = node->alignAt(node->countTo(Dim(width)), 1, 2);
   Value own = node->alignAt(lengths, 0, 2), start = node->alignAt(starts, 0, 2);

@@ -5,7 +5,8 @@
 // operators on it become operators on these tensors:
 //
 //   rows    [capacity, width]  element i at the start of row i, row-major
-//   shapes  [capacity, rank]   si64; absent if the form fixes all sizes
+//   shapes  [capacity, rank]   si64; absent if all elements have one shape,
+//                              which is known at compile time
 //   count   []                 si64; absent if the length is the capacity
 //
 // The rest of a row after its element, and rows after the last element, are
@@ -32,16 +33,16 @@ struct SequenceForm {
   int64_t capacity = 0;
 
   bool isFixed() const;
-  /// Returns the number of tensor elements in a row: those of an element of the
-  /// sequence with all sizes at their upper bounds.
+  /// Returns the width of a row, which has room for an element of the sequence
+  /// with all sizes at their upper bounds.
   int64_t width() const;
-  /// Returns the smallest form that can represent sequences of both forms;
-  /// nullopt if their elements differ in type or rank.
+  /// Returns the smallest form that can represent the sequences of form `a` and
+  /// those of form `b`; nullopt if the elements differ in type or rank.
   static std::optional<SequenceForm> join(const SequenceForm &a,
                                           const SequenceForm &b);
   bool operator==(const SequenceForm &other) const;
-  /// Returns the types of the tensors rows, shapes (unless all sizes are fixed)
-  /// and count.
+  /// Returns the types of the tensors that represent a sequence of this form:
+  /// `rows`, `shapes` (unless all sizes are fixed) and `count`.
   llvm::SmallVector<mlir::Type> types() const;
 };
 
@@ -59,16 +60,18 @@ public:
   SequenceBuilder(GraphImporter &importer, NodePlace &at);
   ~SequenceBuilder();
 
-  /// Returns the form of a sequence with these tensors; nullopt if the list is
-  /// empty or the tensors differ in type or rank.
+  /// Returns the form (element type, ranges of sizes, capacity) of a sequence
+  /// of the tensors `elements`; nullopt if the list is empty or the tensors
+  /// differ in type or rank.
   static std::optional<SequenceForm>
   formOf(llvm::ArrayRef<mlir::Value> elements);
-  /// Converts a list of tensors to a sequence of the given form, which must be
-  /// large enough for all of them.
+  /// Converts a list of tensors to a sequence of the given form (element type,
+  /// ranges of sizes, capacity), which must be large enough for all of them.
   mlir::FailureOr<RunTimeSequence> pack(llvm::ArrayRef<mlir::Value> elements,
                                         const SequenceForm &form);
-  /// Converts a sequence to another form; the generated program fails if the
-  /// length of the sequence exceeds the capacity of the form.
+  /// Converts a sequence to another form, for example with a larger capacity.
+  /// The generated program fails if the length of the sequence exceeds the
+  /// capacity of the form.
   RunTimeSequence fit(const RunTimeSequence &sequence,
                       const SequenceForm &form);
 
@@ -77,7 +80,7 @@ public:
   mlir::FailureOr<graph::Dim> size(const RunTimeSequence &sequence);
   mlir::FailureOr<mlir::Value> elementAt(const RunTimeSequence &sequence,
                                          mlir::Value position);
-  /// Returns the element of a sequence that has exactly one.
+  /// Returns the only element of a sequence of length 1.
   mlir::FailureOr<mlir::Value> single(const RunTimeSequence &sequence);
   /// Inserts the tensor `x` into a sequence at `position`, or at the end if
   /// `position` is null.
@@ -91,8 +94,8 @@ public:
   /// `part`; the last part may be shorter.
   mlir::FailureOr<RunTimeSequence> split(mlir::Value x, int64_t axis,
                                          mlir::Value part);
-  /// Removes an axis from the elements of a sequence; it must have size 1 in
-  /// every element.
+  /// Removes an axis from the elements of a sequence. The axis must have size 1
+  /// in every element.
   void dropAxis(RunTimeSequence &sequence, int64_t axis);
   /// Emits a check that all elements of a boolean tensor are true, else the
   /// generated program fails.
@@ -101,8 +104,8 @@ public:
   mlir::Value filled(mlir::Type element, llvm::ArrayRef<int64_t> shape);
 
 private:
-  /// Returns `position`, plus `count` if it is negative. The generated program
-  /// fails if the result is not in [0, end).
+  /// Returns `position` or, if it is negative, `position` + `count`. The
+  /// generated program fails if the result is not in [0, end).
   mlir::Value wrapped(mlir::Value position, mlir::Value count, mlir::Value end);
   mlir::Value shapesOf(const RunTimeSequence &sequence);
   mlir::Value withRows(mlir::Value matrix, int64_t count);

@@ -66,8 +66,8 @@ std::vector<std::string> operatorNames(StringRef domain) {
   return sorted;
 }
 
-/// Returns the names of those element types of a type constraint that Ingot
-/// supports.
+/// Returns the names of the element types in `allowed`, a type constraint of an
+/// ONNX operator, that Ingot supports.
 static std::string elementTypes(const onnx::DataTypeSet &allowed) {
   std::vector<int64_t> types;
   MLIRContext context;
@@ -288,8 +288,8 @@ public:
       attributes[attr.name()] = &attr;
     // For absent attributes, ONNX's shape rules assume defaults of their own,
     // which are not always those of the schema, so integer defaults of the
-    // schema are passed. String defaults are not: the rules treat a present
-    // auto_pad as set by the user.
+    // schema are passed. String defaults are not passed, because the rules
+    // treat a present auto_pad as set by the user.
     for (const auto &[name, formal] : schema.attributes())
       if (formal.default_value.type() == onnx::AttributeProto::INT)
         attributes.try_emplace(name, &formal.default_value);
@@ -501,10 +501,10 @@ std::string describeOperands(const onnx::OpSchema *schema,
 // Function bodies by which ONNX defines operators
 //===----------------------------------------------------------------------===//
 
-/// Returns `node` with an element type for each output of its subgraphs. ONNX's
-/// function builder for SequenceMap asserts that each output has a type, which
-/// exporters omit. Ingot ignores these types: elements have the types of their
-/// values.
+/// Returns `node` with an element type for each output of its subgraphs, which
+/// exporters may omit. ONNX's function builder for SequenceMap asserts that
+/// each output has a type, but the type has no effect on Ingot's result, so any
+/// type is correct.
 static onnx::NodeProto withTypedOutputs(const onnx::NodeProto &node) {
   onnx::NodeProto typed = node;
   for (onnx::AttributeProto &attribute : *typed.mutable_attribute())

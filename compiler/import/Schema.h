@@ -46,8 +46,8 @@ struct OperatorInfo {
   /// newest opset of its domain.
   std::vector<int64_t> versions;
   int64_t newest = 0;
-  /// The element types of operands in the newest opset that Ingot supports,
-  /// grouped by operands of the same type, such as {"X, Y", "float32,
+  /// The element types that Ingot supports for the operands in the newest
+  /// opset, grouped by operands of the same type, such as {"X, Y", "float32,
   /// float64"}.
   std::vector<std::pair<std::string, std::string>> types;
 };
@@ -90,7 +90,7 @@ std::string describeOperands(const onnx::OpSchema *schema,
                              llvm::ArrayRef<mlir::Type> outputs);
 
 /// Returns the function body by which ONNX defines the operator of `node`, for
-/// inputs of these types; nullopt if ONNX does not define it as a function.
+/// the types of `inputs`; nullopt if ONNX does not define it as a function.
 /// `elements` has the element type of each input that is a sequence.
 std::optional<onnx::FunctionProto>
 functionBody(const onnx::NodeProto &node, const onnx::OpSchema &schema,

@@ -114,7 +114,8 @@ GraphImporter::sequenceSizes(const onnx::ValueInfoProto &input) {
   return sizes;
 }
 
-/// Returns the rows of a matrix as a list of tensors with the given shapes.
+/// Returns the elements of a sequence, which are stored in the rows of a
+/// matrix, as a list of tensors with the given shapes.
 static std::vector<Value> listOf(OpBuilder &builder, Value rows,
                                  ArrayRef<SmallVector<int64_t>> shapes) {
   std::vector<Value> list;

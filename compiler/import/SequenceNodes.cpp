@@ -46,8 +46,9 @@ static FailureOr<int64_t> position(ProtoNode &node, unsigned i, int64_t size) {
   return place < 0 ? place + size : place;
 }
 
-/// Returns input 0, a sequence, represented by tensors. If it is empty, its
-/// elements have the type and shape of `also`.
+/// Returns input 0, a sequence, represented by tensors. If the sequence is
+/// empty, the type and shape of its elements are those of `also`, the tensor
+/// that the node inserts.
 static FailureOr<RunTimeSequence> atRunTime(ProtoNode &node,
                                             SequenceBuilder &sequences,
                                             const NodePlace &at,
@@ -69,8 +70,8 @@ static FailureOr<RunTimeSequence> atRunTime(ProtoNode &node,
   return sequences.pack(given.elements, *form);
 }
 
-/// Returns input `i`, a position in a sequence, as a value; null if it is
-/// absent. Fails with a diagnostic unless it has one element.
+/// Returns input `i`, a position in a sequence, as a value; null if the input
+/// is absent. Fails with a diagnostic unless the input has one element.
 static FailureOr<Value> runTimePosition(ProtoNode &node, unsigned i) {
   if (!node.hasInput(i))
     return Value();
@@ -87,8 +88,8 @@ struct ListAndPlace {
 } // namespace
 
 /// Returns input 0, a sequence, represented by tensors, and input `i`, a
-/// position in it. If the sequence is empty, its elements have the type and
-/// shape of `also`.
+/// position in the sequence. If the sequence is empty, the type and shape of
+/// its elements are those of `also`, the tensor that the node inserts.
 static FailureOr<ListAndPlace> listAndPlace(ProtoNode &node,
                                             SequenceBuilder &sequences,
                                             const NodePlace &at, unsigned i,
@@ -112,10 +113,10 @@ static NodeResults oneResult(FailureOr<Value> value) {
   return SmallVector<Binding>{Binding::known(*value)};
 }
 
-/// Returns the result of a node whose sequence length or position, input `i`,
-/// is known only at run time. `build` computes the result from the position and
-/// the sequence, represented by tensors. `also` is an element that the node
-/// inserts, or null.
+/// Returns the result of a node for which the length of its sequence (input 0)
+/// or the position in the sequence (input `i`) is known only at run time.
+/// `build` computes the result from the sequence, represented by tensors, and
+/// the position. `also` is the tensor that the node inserts, or null.
 template <typename Build>
 static NodeResults atPlaceOfRun(GraphImporter &importer, ProtoNode &node,
                                 NodePlace &at, unsigned i, Build build,
@@ -169,9 +170,10 @@ NodeResults GraphImporter::importSequenceInsert(NodePlace &at) {
   return SmallVector<Binding>{Binding::sequence(std::move(elements))};
 }
 
-/// Returns the result of a node on a sequence, input 0, and a position, input
-/// 1. If the length or the position is known only at run time, `ofRun` builds
-/// the result; otherwise `known` selects it from the list of elements.
+/// Returns the result of a node with two inputs: a sequence and a position in
+/// it. If the length of the sequence or the position is known only at run time,
+/// `ofRun` builds the result. Otherwise, `known` computes the result from the
+/// list of elements.
 template <typename OfRun, typename Known>
 static NodeResults atPlace(GraphImporter &importer, NodePlace &at, OfRun ofRun,
                            Known known) {

@@ -126,8 +126,8 @@ std::string describe(Type type) {
 }
 
 std::optional<int64_t> checkedElements(ArrayRef<int64_t> shape, unsigned bits) {
-  // A size of zero must not hide an excessive size of another axis, since the
-  // numbers of bytes of the tensor's slices are computed as well.
+  // If an axis has size 0, the tensor has no bytes, but a slice without this
+  // axis may have too many. So the bytes are counted as if the size were 1.
   int64_t bytes = std::max(1u, bits / 8), elements = 1;
   for (int64_t size : shape) {
     if (size < 0 || (size > 0 && bytes > maxTensorBytes / size))
@@ -258,9 +258,10 @@ static bool readStream(StringRef raw, unsigned bits, Type type, int64_t count,
   return true;
 }
 
-/// Reads the elements of a tensor from the typed field, such as int32_data, in
-/// which ONNX stores its element type: unchanged, truncated to their width, or
-/// unpacked from a bit stream.
+/// Reads the elements of a tensor from the typed field that ONNX uses for its
+/// element type, such as int32_data. Depending on the type, the entries of the
+/// field are used unchanged, truncated to the width of the element type, or
+/// unpacked as a bit stream.
 static bool readTyped(const onnx::TensorProto &tensor, Type type, int64_t count,
                       Elements &elements, std::string &error) {
   auto hasCount = [&](const auto &field) {

@@ -1,8 +1,8 @@
 // Converts ONNX tensors to MLIR attributes.
 //
 // Turns TensorProto and TypeProto into builtin types and element attributes.
-// The data of large tensors is not copied (it stays in the protobuf or a mapped
-// file): their attribute is a resource that points there, or owns it.
+// The data of large tensors is not copied: the attribute is a resource whose
+// data stay in the protobuf or in a mapped file.
 
 #ifndef INGOT_COMPILER_IMPORT_TENSORDATA_H
 #define INGOT_COMPILER_IMPORT_TENSORDATA_H
@@ -48,9 +48,9 @@ mlir::FailureOr<mlir::ElementsAttr>
 tensorAttr(const onnx::TensorProto &tensor, llvm::StringRef name,
            ModelFile *file, mlir::MLIRContext *context, std::string &error,
            int64_t inlineElements = 64);
-/// Converts a tensor to an attribute like tensorAttr, but moves its data into
-/// the resource, which frees them. `tensor` keeps only its name, type and
-/// shape.
+/// Converts a tensor to an attribute like tensorAttr, but moves the data of a
+/// large tensor into the resource, which then owns them. `tensor` keeps only
+/// its name, type and shape.
 mlir::FailureOr<mlir::ElementsAttr>
 takeTensorAttr(onnx::TensorProto &tensor, llvm::StringRef name, ModelFile *file,
                mlir::MLIRContext *context, std::string &error,

@@ -128,7 +128,8 @@ static std::unique_ptr<llvm::MemoryBuffer> readFile(StringRef path,
   return nullptr;
 }
 
-/// Writes `first` and `second` to a file atomically: completely or not at all.
+/// Writes a file that consists of `first` followed by `second`. The file is
+/// written completely or not at all.
 static bool writeFile(StringRef path, StringRef first, StringRef second,
                       std::string &error) {
   auto write = [&](llvm::raw_ostream &os) -> llvm::Error {

@@ -34,7 +34,8 @@ struct Tensor {
   bool isOfStrings() const;
   /// Returns element `i` as a number, whatever its type.
   double number(int64_t i) const;
-  /// Returns element `i` as text for output: nine digits, or a quoted string.
+  /// Returns element `i` as text for output: a number with nine significant
+  /// digits, or a quoted string.
   std::string text(int64_t i) const;
   /// Replaces the pointers of a string tensor, which generated code may have
   /// set, by pointers that `intern` returns.
@@ -45,8 +46,9 @@ struct Tensor {
 /// addresses.
 const char *intern(llvm::StringRef string);
 
-/// A tensor that the caller passes: an input, or one of the tensors by which an
-/// input that is a sequence or optional is passed (ValueFile.h).
+/// A tensor that is passed to the generated function: an input of the model, or
+/// one of the tensors that represent a sequence or optional input
+/// (ValueFile.h).
 struct GraphInput {
   std::string name;
   /// Null if the input is not a tensor or its element type is unsupported.
@@ -59,8 +61,8 @@ struct GraphInput {
   std::string valueName;
   const onnx::TypeProto *type = nullptr;
 };
-/// Returns the tensors of the inputs that the caller passes (those without an
-/// initializer).
+/// Returns the tensors that are passed to the generated function: those of the
+/// model's inputs without an initializer.
 std::vector<GraphInput> fedInputs(const onnx::ModelProto &model,
                                   mlir::MLIRContext *context);
 std::vector<std::string> outputNames(const onnx::ModelProto &model);

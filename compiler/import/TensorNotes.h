@@ -15,8 +15,8 @@ class GraphProto;
 namespace ingot {
 
 /// Returns for each input and output of the graph what the model says about it:
-/// the scale and zero point by which a quantized tensor stands for numbers, and
-/// its description. Tensors without either have no entry.
+/// its description and, if it is a quantized tensor, its scale and zero point.
+/// Tensors without either have no entry.
 llvm::StringMap<std::string> tensorNotes(const onnx::GraphProto &graph,
                                          mlir::MLIRContext *context);
 

@@ -23,7 +23,8 @@ opsetImports(const google::protobuf::RepeatedPtrField<onnx::OperatorSetIdProto>
 }
 
 std::string functionKey(StringRef domain, StringRef name, StringRef overload) {
-  // Names have been checked and cannot contain a newline, which separates them.
+  // The names have been checked and cannot contain a newline, so a newline can
+  // separate them in the key.
   return (canonicalDomain(domain) + "\n" + name + "\n" + overload).str();
 }
 
@@ -412,7 +413,9 @@ void Validator::checkGraph(const onnx::GraphProto &graph, const Place &place,
   llvm::StringSet<> constants;
   auto constant = [&](StringRef name) {
     checkName(name, "an initializer", place);
-    scope.names.insert(name); // may be the default of an input
+    // An initializer may have the name of an input, as the input's default
+    // value.
+    scope.names.insert(name);
     if (!constants.insert(name).second)
       report(DiagnosticId::DuplicateName, "two initializers" + place.inside +
                                               " have the name `" +

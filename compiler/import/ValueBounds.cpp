@@ -354,8 +354,8 @@ private:
 } // namespace
 
 SmallVector<std::optional<int64_t>> mostOfElements(Value value) {
-  // A larger bound counts as unknown: with it, the memory needed at the upper
-  // bounds would be useless to the user.
+  // A larger bound counts as unknown, so that the user is asked for one: memory
+  // for a tensor with such a bound as its size would be too large to be useful.
   constexpr double mostSize = int64_t(1) << 31;
   size_t count = tensorType(value).getNumElements();
   Bounds bounds;

@@ -161,8 +161,8 @@ bool writeValue(StringRef path, StringRef name, const ModelValue &value,
 static Tensor zeros(ArrayRef<int64_t> shape, Type element) {
   Tensor tensor{RankedTensorType::get(shape, element), {}};
   tensor.bytes.resize(tensor.elements() * elementBytes(element));
-  // The elements of a string tensor are never null pointers, so they are set to
-  // the empty string.
+  // The elements of a string tensor are never null pointers, so they are
+  // initialized to the empty string.
   const char *none = intern("");
   for (size_t at = 0; tensor.isOfStrings() && at < tensor.bytes.size();
        at += sizeof(none))

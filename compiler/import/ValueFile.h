@@ -24,17 +24,20 @@ class TypeProto_Tensor;
 
 namespace ingot {
 
-/// The role of an interface tensor within an input or output of the model.
+/// What one tensor of the generated interface holds of a model's input or
+/// output: the value itself, the elements of a sequence, the table of their
+/// shapes, or whether an optional value is present.
 enum class Part { Whole, Elements, Shapes, Present };
 
-/// Returns the name of one of the tensors in which the value `name` is passed:
-/// "x", "x_shapes" or "x_present" for the value "x".
+/// Returns the name of one of the tensors as which the generated interface
+/// passes the value `name`: "x", "x_shapes" or "x_present" for the value "x".
 std::string partName(llvm::StringRef name, Part part);
-/// Returns the roles of the tensors in which a value of this type is passed, in
-/// order; empty if the interface does not support the type.
+/// Returns what each tensor of the generated interface holds of a value of type
+/// `type`, in order; empty if the interface does not support the type.
 llvm::SmallVector<Part> partsOf(const onnx::TypeProto &type);
-/// Returns the type of the tensors in a value of type `type`: of the tensor
-/// itself, or of the elements of a sequence; null if there are none.
+/// Returns the tensor type in `type`: `type` itself, or the type of the
+/// elements of a sequence, or of the content of an optional value; null if
+/// there is none.
 const onnx::TypeProto_Tensor *tensorIn(const onnx::TypeProto &type);
 
 /// A tensor, a sequence of tensors, or an absent value.
@@ -43,7 +46,7 @@ struct ModelValue {
   std::vector<Tensor> tensors;
 
   /// Whether this value and `other` are both absent, or are both present and
-  /// have tensors that can be compared.
+  /// consist of equally many tensors, so that these can be compared in pairs.
   bool matches(const ModelValue &other) const {
     return isPresent == other.isPresent &&
            (!isPresent || (isSequence == other.isSequence &&
@@ -62,18 +65,18 @@ std::optional<ModelValue> readValue(llvm::StringRef path,
 bool writeValue(llvm::StringRef path, llvm::StringRef name,
                 const ModelValue &value, std::string &error);
 
-/// Returns a value without tensors that is a tensor, a sequence or optional, as
-/// `type` is.
+/// Returns a value of the kind that `type` describes (tensor, sequence or
+/// optional value), which does not contain any tensors yet.
 ModelValue emptyValue(const onnx::TypeProto &type);
-/// Splits `value` into the tensors in which the interface passes it; nullopt
-/// with the reason in `error` if it does not have the type `type`. An absent
-/// value is passed as zeros in the smallest shape that the type allows.
+/// Splits `value` into the tensors as which the generated interface passes it;
+/// nullopt with the reason in `error` if it does not have the type `type`. An
+/// absent value is passed as zeros in the smallest shape that the type allows.
 std::optional<std::vector<Tensor>> splitValue(const ModelValue &value,
                                               const onnx::TypeProto &type,
                                               mlir::MLIRContext *context,
                                               std::string &error);
-/// Reads a value of type `type` from a file and returns the tensors in which
-/// the interface passes it.
+/// Reads a value of type `type` from a file and returns the tensors as which
+/// the generated interface passes it.
 std::optional<std::vector<Tensor>> readParts(llvm::StringRef path,
                                              const onnx::TypeProto &type,
                                              mlir::MLIRContext *context,

@@ -187,8 +187,9 @@ void addErrors(ArrayRef<verify::TensorError> errors, ModelReport &report) {
   Array *tensors = details.getArray("quantization");
   if (!tensors)
     return;
-  // The error of weights is that of their layer's output. The float tensor of
-  // quantized activations is the input of a QuantizeLinear node.
+  // Sets the error of each quantized tensor. For weights, this is the error of
+  // their layer's output. For activations, it is the error of the tensor that a
+  // QuantizeLinear node quantizes.
   llvm::StringMap<const Object *> nodes;
   for (const llvm::json::Value &node : *details.getArray("nodes"))
     nodes.insert({*node.getAsObject()->getString("name"), node.getAsObject()});
@@ -227,8 +228,8 @@ static std::string typeText(MemRefType type) {
   return text;
 }
 
-/// Returns the buffers of the arena, each with the first and the last kernel
-/// call that uses it.
+/// Returns the buffers that the arena (the memory of intermediate tensors)
+/// contains, each with the first and the last kernel call that uses it.
 static Array buffersOf(ModuleOp module) {
   struct Range {
     int64_t first, last;

@@ -39,8 +39,9 @@ static bool isScalarFor(const TargetDescription &target, graph::GroupOp group) {
          });
 }
 
-/// Returns a copy of `object` that owns its strings. The strings of a plan
-/// belong to the MLIR context, which is destroyed before the report.
+/// Returns a copy of `object` that owns its strings. The strings of a kernel's
+/// plan (its loop parameters) belong to the MLIR context, which is destroyed
+/// before the report.
 static llvm::json::Object withOwnTexts(llvm::json::Object object) {
   std::string text;
   llvm::raw_string_ostream(text) << llvm::json::Value(std::move(object));
@@ -91,8 +92,9 @@ static std::string storedTypes(const simplify::WidenedWeights &weights) {
   return llvm::join(names, " and ");
 }
 
-/// Combines the kernel calls of the footprint with the fusion groups of the
-/// same model.
+/// Adds a row to the report for each kernel call of `footprint`, with the
+/// fusion group that the kernel computes. `grouped` is the same model after
+/// stage Decide.
 static void addRows(ModuleOp grouped, Footprint footprint,
                     ModelReport &report) {
   const TargetDescription &target = *report.target;
@@ -255,8 +257,9 @@ bool describeModel(const CompileOptions &options, DescribeOptions describe,
               measureKernels(chosen, describe.seconds, *context, diagnostics)))
       return false;
     // The planned module contained kernels instead of fusion groups. To report
-    // the groups, the model is compiled again up to `decide`, with the options
-    // of the plan (which --max-ram may have changed), so that they are the same.
+    // the groups, the model is compiled again up to stage Decide. The options
+    // are those of the planned module (--max-ram may have changed them), so
+    // that the groups are the same.
     Compilation groups(chosen, *context, diagnostics);
     simplify::WidenedWeights widened;
     if (groups.advance(Stage::Import))
@@ -268,7 +271,8 @@ bool describeModel(const CompileOptions &options, DescribeOptions describe,
         row.microseconds = time.median * 1000;
       report.measured = times->run;
     }
-    // The types belong to the context, which the report outlives.
+    // The types belong to the context, which the report outlives, so the report
+    // contains their names.
     report.quantized = {widened.bytes, widened.storedBytes,
                         storedTypes(widened)};
     if (auto compiler = findMeasuringCompiler(compile); !compiler)

@@ -62,8 +62,9 @@ struct ModelReport {
   verify::Sizes chosen;
   /// The measured time of a run: the median, and the number of runs.
   std::optional<TimeSummary> measured;
-  /// The nodes of the model, the map of the arena, constants and sources, if
-  /// they were requested; see docs/report.md.
+  /// The nodes of the model, the map of the arena (the memory of intermediate
+  /// tensors), constants and sources, if they were requested; see
+  /// docs/report.md.
   llvm::json::Object details;
   std::vector<Diagnostic> diagnostics;
 };
@@ -76,8 +77,9 @@ struct DescribeOptions {
   bool hasDetails = false;
   /// How long to time the kernels on this machine; 0: not at all.
   double seconds = 0;
-  /// The model whose tensors are compared, for example the float model of a
-  /// quantized one (empty: none), and the inputs of the comparison.
+  /// The model with whose tensors those of the described model are compared,
+  /// for example the float model of a quantized one (empty: none), and the
+  /// inputs of the comparison.
   std::string against;
   verify::InputChoices inputs;
 };
@@ -100,11 +102,11 @@ void collectNodes(const onnx::ModelProto &model, llvm::json::Object &details);
 /// error of its layer.
 void addErrors(llvm::ArrayRef<verify::TensorError> errors, ModelReport &report);
 
-/// Prints the members of the object that describes a report.
+/// Prints the members of the JSON object for a report.
 void printReport(llvm::json::OStream &json, const ModelReport &report);
 
-/// Predicts the time of a GPU output in seconds, launch overhead included. The
-/// branches of a fork run concurrently.
+/// Predicts the time of a GPU output in seconds, launch overhead included.
+/// Kernel calls in different branches of a fork run concurrently.
 double predictedSeconds(const ModelReport &report, const Device &device);
 
 inline constexpr llvm::StringLiteral scalarReason =

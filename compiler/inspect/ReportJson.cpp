@@ -8,8 +8,9 @@ namespace ingot {
 
 double predictedSeconds(const ModelReport &report, const Device &device) {
   double sum = double(report.rows.size()) * schedule::launchSeconds;
-  // The fork to which the current launches belong, and the times of its
-  // branches.
+  // A fork is a set of branches (sequences of kernel calls) that run
+  // concurrently. The fork to which the current calls belong, and the times of
+  // its branches.
   std::optional<int64_t> fork;
   SmallVector<schedule::BranchTime> branches;
   auto closeFork = [&] {

@@ -496,8 +496,8 @@ std::optional<ModelFolder> readModelFolder(StringRef folder, int64_t context,
   return FolderReader(folder, context, form, diagnostics).run();
 }
 
-/// Returns the names of the dynamic sizes in the io struct `name`, as declared
-/// in the text of the generated header.
+/// Returns the names of the dynamic sizes in the io struct `name` (a network's
+/// inputs and outputs), as declared in the text of the generated header.
 static std::vector<std::string> sizesOf(StringRef header, StringRef name) {
   std::vector<std::string> sizes;
   StringRef body = header.split(("typedef struct " + name + " {").str()).second;
@@ -513,7 +513,7 @@ static std::vector<std::string> sizesOf(StringRef header, StringRef name) {
 }
 
 /// Returns the name that a tensor or a dynamic size has as a member of an io
-/// struct.
+/// struct, the generated struct of inputs and outputs.
 static std::string memberOf(StringRef name) {
   std::string result;
   for (char c : name)

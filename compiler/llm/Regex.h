@@ -42,8 +42,8 @@ std::optional<RegexProgram> compileRegex(llvm::StringRef pattern,
 RegexProgram literalRegex(llvm::StringRef text, std::vector<CharSet> &sets);
 /// Returns the program that matches one character of `set`.
 RegexProgram charRegex(const CharSet &set, std::vector<CharSet> &sets);
-/// Returns the program that matches a run of characters that all belong to one
-/// of the sets `kinds`.
+/// Returns the program that matches a run of characters of one kind: all of
+/// them belong to the same set of `kinds`.
 RegexProgram runsRegex(llvm::ArrayRef<CharSet> kinds,
                        std::vector<CharSet> &sets);
 

@@ -192,8 +192,9 @@ static void printMerges(const Tokenizer &t, raw_ostream &os) {
   Tables(os).numbers("uint32_t kMergeSlots", slots);
 }
 
-/// Prints a mapping as the arrays of its keys, of the start of each entry, and
-/// of values. `list` is a sequence of (code point, length, values).
+/// Prints a mapping from code points to sequences of code points, as three
+/// arrays: its keys, the start of each entry in the values, and the values.
+/// `list` is a sequence of (code point, length, values).
 static void printMapping(StringRef name, ArrayRef<uint32_t> list,
                          raw_ostream &os) {
   std::vector<uint32_t> keys, starts, values;

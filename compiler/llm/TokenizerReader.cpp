@@ -143,7 +143,8 @@ private:
     return object.getBoolean(key).value_or(byDefault);
   }
 
-  /// Calls `read` for a component, or for each component of a Sequence.
+  /// Calls `read` for a component (such as a normalizer) or, if the component
+  /// is a Sequence, for each component in it.
   template <typename Read>
   void each(const json::Value *value, StringRef list, StringRef kind, Read read,
             unsigned depth = 0) {
@@ -298,7 +299,8 @@ private:
     return addPattern(charRegex(chars, result.sets));
   }
 
-  /// Returns "always", "first" or "never".
+  /// Returns before which pieces of text a space is inserted: "always", "first"
+  /// or "never".
   StringRef prependScheme(const json::Object &object) {
     // Older files have only `add_prefix_space`.
     StringRef scheme =
@@ -503,7 +505,7 @@ private:
       result.scores.push_back(*score);
       least = std::min(least, *score);
     }
-    // If a text has several numbers, the last one counts.
+    // If a text has several token numbers, the last one counts.
     for (const auto &[text, number] : numbers)
       if (!text.empty())
         result.vocabulary.push_back(number);

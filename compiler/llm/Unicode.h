@@ -41,10 +41,10 @@ struct CharSet {
 /// with this first letter ("L"); nothing if there is no such category.
 std::optional<CharSet> charsOfCategory(llvm::StringRef name);
 
-/// Sets that are not general categories: \w of Oniguruma and of Rust, \s, numeric characters,
-/// punctuation, the marks that the normalizers StripAccents and BertNormalizer
-/// remove, and what BertNormalizer does with control characters, spaces and
-/// Chinese characters.
+/// Sets that are not general categories: \w of Oniguruma and of Rust, \s,
+/// numeric characters, punctuation, the marks that the normalizers StripAccents
+/// and BertNormalizer remove, and the control characters, spaces and Chinese
+/// characters that BertNormalizer removes or surrounds by spaces.
 enum class Chars {
   Word,
   RustWord,

@@ -80,7 +80,8 @@ mapping("kCompatible", [(c, t) for c in POINTS if c not in hangul and (t := nfkd
                         and t != canonical.get(c)])
 classes = {}
 for c in POINTS:
-    # The package knows the class if it orders the mark before U+0345, which has the largest class.
+    # U+0345 has the largest combining class. If the package `tokenizers` moves a mark before U+0345, it
+    # knows the class of the mark.
     if unicodedata2.combining(chr(c)) and (c == 0x345 or nfd.normalize_str("\u0345" + chr(c))[-1] == "\u0345"):
         classes.setdefault(unicodedata2.combining(chr(c)), set()).add(c)
 entries = sorted((*r, k) for k, points in classes.items() for r in ranges(points))

@@ -92,8 +92,9 @@ int64_t estimateRegisters(kernel::FuncOp kernel, const Device &device) {
           resident = kernel.getResident().value_or(1);
   int64_t most =
       std::min<int64_t>(255, device.registers / (threads * resident) / 8 * 8);
-  // If warpgroups exchange registers during the kernel, all threads start with
-  // the maximum.
+  // If warpgroups change their number of registers during the kernel
+  // (setmaxnreg), each thread starts with the most registers with which all
+  // resident blocks fit.
   bool exchanges =
       kernel
           ->walk([](kernel::SetRegistersOp) { return WalkResult::interrupt(); })

@@ -1,4 +1,4 @@
-// Times the launches of a model on a GPU of this machine.
+// Times the kernel calls (launches) of a model on a GPU of this machine.
 
 #ifndef INGOT_COMPILER_MEASURE_DEVICETIMING_H
 #define INGOT_COMPILER_MEASURE_DEVICETIMING_H

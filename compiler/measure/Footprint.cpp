@@ -34,7 +34,8 @@ static std::string listNodes(Location location, size_t most) {
 }
 
 /// Returns the parts of the footprint that are known after stage Plan, before
-/// C++ is written: weights, arena and state.
+/// C++ is written: the bytes of weights, of the arena (the buffer of
+/// intermediate tensors) and of state kept between runs.
 static Footprint planFootprint(Compilation &compilation) {
   Footprint footprint;
   ModuleOp module = compilation.module();
@@ -51,7 +52,8 @@ static Footprint planFootprint(Compilation &compilation) {
   }
   if (auto bytes = module->getAttrOfType<IntegerAttr>(kernel::kStateBytesAttr))
     footprint.state = bytes.getInt();
-  // The arena bytes that are live at each launch, in programs with an arena.
+  // The arena is the buffer of intermediate tensors. For each kernel call, the
+  // bytes of the arena that are in use during the call.
   llvm::DenseMap<Operation *, int64_t> alive;
   module.walk([&](kernel::ProgramOp program) {
     ArrayRef<int64_t> use = program.getArenaUse().value_or(ArrayRef<int64_t>());
@@ -193,9 +195,9 @@ std::unique_ptr<Compilation> planAndMeasure(const CompileOptions &options,
       footprint = std::move(plan);
       isMeasured = false;
     }
-    // Compiling the C++ takes longer than planning. A plan that exceeds maxRam
-    // by more than any stack needs is measured only if it is finally the best
-    // plan.
+    // Compiling the C++ takes longer than planning the memory. If the RAM
+    // without the stack exceeds maxRam by more than any stack needs, the sizes
+    // are measured only if no later plan is better.
     bool isFar = given.maxRam && footprint.ram() > *given.maxRam + mostStack;
     if (!isFar)
       measureBest();
@@ -215,9 +217,9 @@ std::unique_ptr<Compilation> planAndMeasure(const CompileOptions &options,
       plansLeft = 5;
       continue;
     }
-    // Plans again with less memory for the arena. The footprint exceeds maxRam
-    // because of the stack, which is known only now, or of gaps in the arena,
-    // which cannot be predicted.
+    // Plans the memory again with fewer bytes for the arena (intermediate
+    // tensors). The footprint exceeds maxRam because of the stack, which is
+    // known only now, or of gaps in the arena, which cannot be predicted.
     given.reservedRam +=
         given.reservedRam ? limit / 16 : footprint.ram() - limit;
   }
@@ -225,8 +227,8 @@ std::unique_ptr<Compilation> planAndMeasure(const CompileOptions &options,
 
 namespace {
 
-/// The kernel calls for the same set of ONNX nodes, for example the calls for
-/// the row bands of a chain of operators.
+/// The kernel calls for the same set of ONNX nodes, for example the calls that
+/// compute a chain of operators a few rows at a time.
 struct NodeCalls {
   std::string nodes;
   llvm::SetVector<StringRef> kernels;
@@ -238,8 +240,9 @@ struct NodeCalls {
 } // namespace
 
 /// Returns the kernel calls grouped by ONNX nodes. The flash bytes of the calls
-/// in a group are added; of their arena and stack bytes only the largest count,
-/// since the calls run one after the other.
+/// in a group are added. Of their bytes in the arena (intermediate tensors) and
+/// on the stack, only the largest count, since the calls run one after the
+/// other.
 static std::vector<NodeCalls> callsByNodes(const Footprint &footprint) {
   std::vector<NodeCalls> rows;
   llvm::StringMap<size_t> places;
@@ -331,8 +334,8 @@ static std::string flashHint(const CompileOptions &options,
       .str();
 }
 
-/// Returns a hint with the RAM bytes that the model needs: if a plan exceeds
-/// maxRam, it is the smallest plan found.
+/// Returns a hint with the RAM bytes that the model needs. If no memory plan
+/// met maxRam, they are those of the smallest plan found.
 static std::string ramHint(const Footprint &footprint) {
   std::string parts = "arena " + std::to_string(footprint.arena) + " + stack " +
                       std::to_string(footprint.stack);

@@ -1,7 +1,8 @@
 // The memory footprint of a compiled model.
 //
-// Weights and arena are known from the planned module; code and stack are
-// measured after the target's compiler has compiled the generated C++.
+// The weights and the arena (the memory of intermediate tensors) are known once
+// memory is planned; code and stack are measured after the target's compiler has
+// compiled the generated C++. The state is kept from run to run.
 //
 //   flash = code + constants (weights among them, unless they are a file)
 //   RAM   = arena + state + stack + writable variables, of which there are none
@@ -30,8 +31,8 @@ struct Footprint {
     schedule::DeviceWork device;
     /// Whether this kernel of a GPU output runs on the host.
     bool onHost = false;
-    /// For launches that run concurrently: the number of the fork, and the
-    /// number of the branch in it.
+    /// For kernel calls that run concurrently: the number of the fork (a set of
+    /// concurrent branches), and the number of the branch in it.
     std::optional<int64_t> fork, branch;
   };
 
@@ -40,7 +41,8 @@ struct Footprint {
   /// The number of points in a run at which the host reads results of kernels
   /// to decide which kernels to run next.
   int64_t decisions = 0;
-  /// Bytes of the state, and of fast local memory (VTCM).
+  /// Bytes of the state, which is kept from run to run, and of fast local
+  /// memory (VTCM).
   int64_t state = 0, second = 0;
   /// MACs that are recomputed to meet maxRam.
   int64_t macsRecomputed = 0;
@@ -48,7 +50,8 @@ struct Footprint {
   std::optional<ObjectSizes> object;
   /// Stack bytes of the entry function, including all functions that it calls.
   int64_t stack = 0;
-  /// Bytes of writable variables, except an arena that the code defines.
+  /// Bytes of writable variables, except an arena (the memory of intermediate
+  /// tensors) that the generated code defines.
   int64_t variables = 0;
 
   int64_t flash() const { return object ? object->flash() : weights; }
@@ -61,9 +64,10 @@ struct Footprint {
 llvm::Expected<std::vector<std::string>>
 findMeasuringCompiler(const CompileOptions &options);
 
-/// Plans the model, and measures it if findMeasuringCompiler finds a compiler.
-/// If a plan exceeds CompileOptions::maxRam, planning is repeated a few times
-/// with less memory for the arena; the best result counts. Null with
+/// Plans the memory of the model, and measures code and stack if
+/// findMeasuringCompiler finds a compiler. If the RAM exceeds
+/// CompileOptions::maxRam, planning is repeated a few times with less memory
+/// for intermediate tensors (the arena); the best result counts. Null with
 /// diagnostics on failure.
 std::unique_ptr<Compilation> planAndMeasure(const CompileOptions &options,
                                             mlir::MLIRContext &context,
@@ -71,8 +75,8 @@ std::unique_ptr<Compilation> planAndMeasure(const CompileOptions &options,
                                             Diagnostics &diagnostics);
 
 /// Compares the footprint with CompileOptions::maxFlash and maxRam; false with
-/// diagnostics that list the largest contributors. To state which sizes can be
-/// reached, the model is compiled again.
+/// diagnostics that list the largest contributors. To state which sizes are
+/// possible, the model is compiled again with other options.
 bool checkBudget(const CompileOptions &options, const Footprint &footprint,
                  mlir::MLIRContext &context, Diagnostics &diagnostics);
 

@@ -159,9 +159,9 @@ HostRates measureHost(const TargetDescription &target) {
   return rates;
 }
 
-/// Returns the target with measured rates: processors of the same level differ
-/// in how many of their widest vectors they multiply per cycle (Zen 4 one of 64
-/// bytes, Zen 5 two).
+/// Returns the target with measured rates: processors with the same instruction
+/// set (level) differ in how many of their widest vectors they multiply per
+/// cycle (Zen 4 one of 64 bytes, Zen 5 two).
 static TargetDescription asMeasured(TargetDescription target,
                                     const HostRates &rates) {
   // The cost of a load that misses the L1 cache: the cycles to read a cache
@@ -226,15 +226,16 @@ std::pair<double, double> issueCycles(schedule::GroupOnTarget group,
   return {(cycles ? cycles : least) + schedule::elementCyclesOf(group), least};
 }
 
-/// The share of the time to fetch bytes from beyond the L2 cache that is not
-/// overlapped with computation; most bytes are prefetched. Measured with
-/// weights of 1.2 to 9.4 MB and 49 positions, in ten convolutions on Zen 5 (0
-/// to 0.3, November 2026).
+/// Fetching bytes from beyond the L2 cache mostly overlaps with computation,
+/// since most bytes are prefetched; this share of the time does not. Measured
+/// with weights of 1.2 to 9.4 MB and 49 positions, in ten convolutions on Zen 5
+/// (0 to 0.3, November 2026).
 static constexpr double notHidden = 0.2;
 
-/// The share of the bandwidth of the shared cache or of memory that transposes
-/// reach: no core prefetches their tiles of eight rows (19 to 21 GB/s in three
-/// networks, where contiguous lines reach 80, on Zen 4, November 2026).
+/// Transposes reach only this share of the bandwidth of the shared cache or of
+/// memory, since no core prefetches the tiles of eight rows that they read (19
+/// to 21 GB/s in three networks on Zen 4, where contiguous lines reach 80;
+/// November 2026).
 static constexpr double inRows = 0.25;
 
 /// Returns the tensor that `value` is a view of, or `value` itself.
@@ -270,8 +271,8 @@ public:
     return between + bytes;
   }
   /// Records a write of a result. Returns the bytes accessed since the memory
-  /// of the result was last used: its own bytes only, or the bytes of a whole
-  /// run if the result is an output of the model.
+  /// of the result was last used: the bytes of a whole run if the result is an
+  /// output of the model, otherwise only the bytes of the result.
   int64_t write(Value result) {
     int64_t bytes = bytesOf(result);
     use(result, bytes);
@@ -361,7 +362,7 @@ predictLaunches(ModuleOp lowered, const TargetDescription &target,
       int64_t bytes = schedule::bytesRead(argument),
               again = timesRead(argument, function) - 1;
       move(bytes, levelOf(distances.read(operand, bytes)));
-      // The cycles that the strategy estimates include the first read of the
+      // The cycles estimated for the kernel include the first read of the
       // argument.
       movingAgain += double(again * bytes) / levelOf(bytes).rate;
     }

@@ -1,9 +1,10 @@
 // Predicts the time of kernels on this machine, and a lower bound of the time.
 //
 // The rates (clock, bandwidth of each memory level) are measured on this
-// machine; the work of a kernel is what its strategy estimates for its plan. A
-// prediction that is far off means that a plan was chosen by a wrong estimate;
-// a measured time far above the lower bound shows potential for improvement.
+// machine; the work of a kernel is estimated from the plan of its loops (tile
+// sizes, order). A prediction that is far off means that a plan was chosen by a
+// wrong estimate; a measured time far above the lower bound shows potential for
+// improvement.
 
 #ifndef INGOT_COMPILER_MEASURE_HOSTTIME_H
 #define INGOT_COMPILER_MEASURE_HOSTTIME_H
@@ -31,9 +32,10 @@ struct HostRates {
 /// Measures the rates of this machine, for about 0.3 seconds.
 HostRates measureHost(const TargetDescription &target);
 
-/// Returns the estimated cycles of a group's operators by the strategy `name`
-/// and its plan, with all data in the L1 cache; and the least cycles that its
-/// contractions take at peak rate.
+/// Returns the estimated cycles of a group's operators, with all data in the L1
+/// cache, if the strategy `name` (a way to build loops) builds their loops with
+/// the parameters `plan`; and the least cycles that the group's contractions
+/// take at peak rate.
 std::pair<double, double> issueCycles(schedule::GroupOnTarget group,
                                       llvm::StringRef name,
                                       mlir::DictionaryAttr plan);
@@ -46,7 +48,7 @@ struct HostTime {
   llvm::StringRef bound;
 };
 
-/// Predicts the time of each launch of a module after stage Lower; returns
+/// Predicts the time of each kernel call of a module after stage Lower; returns
 /// pairs of kernel name and time.
 std::vector<std::pair<std::string, HostTime>>
 predictLaunches(mlir::ModuleOp lowered, const TargetDescription &target,

@@ -37,8 +37,9 @@ mlir::DictionaryAttr planOfJson(const json::Object &plan,
   return b.getDictionaryAttr(parts);
 }
 
-/// Parses the content of a plan cache and calls `add` for each entry. Returns
-/// why it is not a plan cache, or an empty string.
+/// Parses the content of a plan cache (a file with the fastest loop parameters
+/// of fusion groups) and calls `add` for each entry. Returns why the text is
+/// not a plan cache, or an empty string.
 static std::string parse(StringRef text,
                          function_ref<void(PlanCache::Entry)> add) {
   constexpr size_t mostBytes = 64 << 20;

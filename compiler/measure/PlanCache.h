@@ -1,4 +1,4 @@
-// A file with the fastest plan of each timed fusion group.
+// A file with the fastest plan (loop parameters) of each timed fusion group.
 //
 //   {"ingot": "0.1.0", "plans": [
 //     {"target": "generic", "key": "5f2c...", "group": "conv + relu by ...",
@@ -19,9 +19,9 @@
 
 namespace ingot {
 
-/// Convert a plan to the JSON of plan caches and reports, and back; JSON values
-/// other than numbers and strings become plan entries that every strategy
-/// rejects.
+/// Convert a plan (loop parameters of a group) to the JSON of plan caches and
+/// reports, and back. JSON values other than numbers and strings become entries
+/// that are rejected when the plan is used.
 llvm::json::Object planAsJson(mlir::DictionaryAttr plan);
 mlir::DictionaryAttr planOfJson(const llvm::json::Object &plan,
                                 mlir::MLIRContext &context);
@@ -34,9 +34,9 @@ public:
     llvm::json::Object plan;
   };
 
-  /// Reads a plan cache; returns an empty one if the file does not exist.
-  /// Nothing, with diagnostics, if the file is not a plan cache or is one of
-  /// another version.
+  /// Reads a plan cache, a file of the fastest loop parameters; returns an
+  /// empty one if the file does not exist. Nothing, with diagnostics, if the
+  /// file is not a plan cache or is one of another version.
   static std::optional<PlanCache> read(llvm::StringRef path,
                                        Diagnostics &diagnostics);
   /// Returns the entry for a target and the key of a group; null if there is

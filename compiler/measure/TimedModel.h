@@ -117,8 +117,8 @@ struct MeasuredTimes {
   std::vector<TimeSummary> kernels;
 };
 
-/// Builds a model with the trace hook, and runs it for some seconds on one
-/// thread; nothing, with diagnostics, on failure.
+/// Builds a model with the trace hook, which times kernel calls, and runs it
+/// for some seconds on one thread; nothing, with diagnostics, on failure.
 std::optional<MeasuredTimes> measureKernels(CompileOptions options,
                                             double seconds,
                                             mlir::MLIRContext &context,

@@ -1,10 +1,10 @@
-// Times the plans of a fusion group in a separate model: a module with copies
-// of the group, one per plan with separate operands, is compiled from the stage
-// `decide` on, built with the target's compiler, and run; the trace hook
-// measures each launch. Between two runs of a launch, as much memory is touched
-// as the caches of a core hold, so that weights come from the same cache level
-// as in a network. Launches on a GPU are timed by its events
-// (DeviceTiming.cpp).
+// Times the plans (loop parameters) of a fusion group in a separate model: a
+// module with copies of the group, one per plan with separate operands, is
+// compiled from stage Decide on, built with the target's compiler, and run; the
+// trace hook measures each launch (kernel call). Between two runs of a launch,
+// as much memory is touched as the caches of a core hold, so that weights come
+// from the same cache level as in a network. Launches on a GPU are timed by its
+// events (DeviceTiming.cpp).
 
 #include "compiler/measure/TunePlans.h"
 
@@ -33,7 +33,8 @@ namespace ingot {
 namespace {
 
 /// Returns a module whose @main consists of copies of the group, one for each
-/// plan. Each copy has separate tensors and weights packed for its plan.
+/// plan (set of loop parameters). Each copy has separate tensors and weights
+/// packed for its plan.
 OwningOpRef<ModuleOp> isolate(graph::GroupOp group,
                               ArrayRef<DictionaryAttr> plans,
                               const TargetDescription &target) {
@@ -89,7 +90,8 @@ std::string textOf(ModuleOp module) {
   return text;
 }
 
-/// The compilation of a module with copies of a group, one for each plan.
+/// The compilation of a module with copies of a group, one for each plan (set
+/// of loop parameters).
 struct GroupModel {
   /// Writes `module` to a temporary file and sets `compilation`. On failure
   /// reports diagnostics and leaves `compilation` empty.
@@ -121,7 +123,8 @@ struct GroupModel {
   std::optional<Compilation> compilation;
 };
 
-/// Returns, for each launch, the index of the plan whose results it writes.
+/// Each kernel call belongs to the copy of the group for one plan (set of loop
+/// parameters). Returns the index of the plan for each call.
 std::vector<size_t> plansOfLaunches(ModuleOp module, size_t plans) {
   kernel::ProgramOp main;
   module.walk([&](kernel::ProgramOp program) {
@@ -144,11 +147,12 @@ std::vector<size_t> plansOfLaunches(ModuleOp module, size_t plans) {
   return planOf;
 }
 
-/// The compiled code of a group with several plans, and tensors to run it on.
+/// The compiled code of copies of a group, one for each plan (set of loop
+/// parameters), and tensors to run it on.
 class PlanTiming {
 public:
-  /// Compiles `module` with copies of a group for `plans` plans; null with
-  /// diagnostics on failure.
+  /// Compiles `module`, which has a copy of a group for each of `plans` plans;
+  /// null with diagnostics on failure.
   static std::unique_ptr<PlanTiming> build(ModuleOp module, size_t plans,
                                            const CompileOptions &from,
                                            Diagnostics &diagnostics) {
@@ -164,8 +168,8 @@ public:
     return timing;
   }
 
-  /// Runs the group; returns the median microseconds of each plan, or nothing,
-  /// with diagnostics, on failure.
+  /// Runs the copies of the group; returns the median microseconds for each
+  /// plan, or nothing, with diagnostics, on failure.
   std::vector<double> run(Diagnostics &diagnostics) {
     ingot_context hooks{};
     hooks.trace = trace;
@@ -234,8 +238,8 @@ private:
   std::unique_ptr<HostModel> model;
   std::vector<std::vector<Tensor>> data;
   std::vector<SmallVector<void *, 0>> pointers;
-  /// The index of the plan of each launch; and for each plan, the seconds of
-  /// each run.
+  /// For each kernel call, the index of the plan (set of loop parameters) that
+  /// it tests; and for each plan, the seconds of each run.
   std::vector<size_t> planOf;
   std::vector<std::vector<double>> times;
   Clock::time_point start;
@@ -248,8 +252,9 @@ public:
       : options(options), target(*options.target), cache(cache),
         diagnostics(diagnostics) {}
 
-  /// Sets the plan of a group from the cache, after timing its plans if the
-  /// cache has no entry for the group. `progress` is text such as "3 of 12".
+  /// Sets the plan (loop parameters) of a group from the cache of fastest
+  /// plans, after timing its plans if the cache has no entry for the group.
+  /// `progress` is text such as "3 of 12".
   bool tune(graph::GroupOp group, const std::string &progress) {
     std::vector<DictionaryAttr> plans = plansWorthTiming(group);
     std::string key = llvm::utohexstr(
@@ -270,9 +275,9 @@ public:
 
 private:
   std::vector<DictionaryAttr> plansWorthTiming(graph::GroupOp group) {
-    // Plans whose estimated cost is much higher than that of the first plan are
-    // not timed. For a GPU, plans are ordered by estimated cost, and only the
-    // first ones are timed.
+    // Plans (sets of loop parameters) whose estimated cost is much higher than
+    // that of the first plan are not timed. For a GPU, plans are ordered by
+    // estimated cost, and only the first ones are timed.
     constexpr double mostOverEstimate = 1.5;
     constexpr size_t mostOnDevice = 8;
     schedule::GroupOnTarget view(group, target);
@@ -291,8 +296,9 @@ private:
     return plans;
   }
 
-  /// Compiles and times a module with copies of a group; returns the
-  /// microseconds of each plan, or nothing, with diagnostics, on failure.
+  /// Compiles and times a module with copies of a group, one for each plan;
+  /// returns the microseconds of each plan, or nothing, with diagnostics, on
+  /// failure.
   std::vector<double> timing(ModuleOp module, size_t plans) {
     if (target.isDevice()) {
       GroupModel model(module, options, diagnostics);
@@ -318,8 +324,8 @@ private:
     std::vector<double> times = timing(*module, plans.size());
     if (times.empty())
       return nullptr;
-    // The first plan, which is the default, is kept unless another one is
-    // clearly faster.
+    // The first plan, the loop parameters that are used without tuning, is kept
+    // unless another plan is clearly faster.
     constexpr double clearly = 0.98;
     size_t best = 0;
     for (size_t i = 1; i < plans.size(); ++i)
@@ -328,8 +334,8 @@ private:
     const PlanCache::Entry &added =
         cache.add({target.name.str(), key, lower::describe(group), times[best],
                    planAsJson(plans[best])});
-    // Writes the file after each group, so that an interruption keeps the plans
-    // timed so far.
+    // Writes the file after each group, so that the fastest loop parameters
+    // (plans) found so far survive an interruption.
     return cache.write(options.tune, diagnostics) ? &added : nullptr;
   }
 

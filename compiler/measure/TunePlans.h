@@ -1,4 +1,4 @@
-// Chooses the plans of fusion groups by timing them.
+// Chooses the plans (loop parameters) of fusion groups by timing them.
 
 #ifndef INGOT_COMPILER_MEASURE_TUNEPLANS_H
 #define INGOT_COMPILER_MEASURE_TUNEPLANS_H
@@ -7,10 +7,10 @@
 
 namespace ingot {
 
-/// Sets the plan of each group of a module after `decide` from the file
-/// `options.tune`. For groups that are not in the file, the best few plans of
-/// their strategy are built and timed on this machine, and the fastest is added
-/// to the file. False with diagnostics on failure.
+/// Sets the plan (loop parameters) of each group of a module after stage Decide
+/// from the file `options.tune`. For groups that are not in the file, the plans
+/// with the lowest estimated costs are built and timed on this machine, and the
+/// fastest is added to the file. False with diagnostics on failure.
 bool tunePlans(mlir::ModuleOp module, const CompileOptions &options,
                Diagnostics &diagnostics);
 

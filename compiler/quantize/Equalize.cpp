@@ -7,9 +7,9 @@
 //     Conv(w, b) -> Relu -> x -> Conv(v)
 //
 // computes the same with w[c] / f[c], b[c] / f[c] and v[:, c] * f[c]. The rows
-// of w have their own scales, so they lose nothing; the loss of v is weighed
-// against the gain of x. A LayerNormalization before x can take the factors as
-// well.
+// of w have their own scales, so they lose no resolution; the resolution that v
+// loses is weighed against what x gains. A LayerNormalization before x can take
+// the factors as well.
 
 #include "compiler/quantize/Session.h"
 
@@ -88,7 +88,8 @@ bool Equalizer::gather() {
       auto shape = session.probe->observedType(seen).getShape();
       bool isConv = weight.kind == WeightKind::Conv ||
                     weight.kind == WeightKind::ConvTranspose;
-      // A tensor that several weights read is added to the statistics once.
+      // If several weights multiply the tensor, it is added to the statistics
+      // only for the first of them.
       auto firstReader = llvm::find_if(sites.weights, [&](const Weight &other) {
         return !other.data.empty() && other.data[0] == tensor;
       });

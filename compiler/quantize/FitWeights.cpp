@@ -6,12 +6,12 @@
 
 namespace ingot::quantize {
 
-/// Bytes of moments that are gathered in one run over all samples; a third of
-/// the bytes of all weights, if that is more.
+/// Bytes of moments (means and covariances) that are gathered in one run over
+/// all samples; a third of the bytes of all weights, if that is more.
 static constexpr int64_t fewBytes = 32 << 20;
 
-/// Returns the bits that a weight gets before the search for a budget changes
-/// them.
+/// Returns the bits that a weight gets at first. The search for precisions that
+/// meet the budget (the allowed loss) may change them.
 static int usualBits(const Session &session, const Weight &weight) {
   bool isNarrow = session.options.kind == Kind::Int4Weights;
   return isNarrow && canBeNarrow(weight) ? 4 : 8;
@@ -63,8 +63,8 @@ bool roundWeights(Session &session) {
       return false;
     for (size_t i = first; i < end; ++i) {
       moments[i - first].finish();
-      // Also rounds the weight to 4 bits, which the search may choose if the
-      // budget allows it.
+      // Also rounds the weight to 4 bits. The search for precisions may choose
+      // these if the loss stays within the budget.
       if (session.options.budget && session.isOpen() && !isNarrow) {
         Weight narrow = sites.weights[i];
         setBits(narrow, 4);

@@ -6,8 +6,8 @@
 
 namespace ingot::quantize {
 
-/// An attribute that compiles a function for several levels of the instruction
-/// set; CMakeLists.txt defines it where compilers support it.
+/// An attribute that compiles a function for several instruction sets;
+/// CMakeLists.txt defines it where compilers support it.
 #ifndef INGOT_VECTORIZED
 #define INGOT_VECTORIZED
 #endif
@@ -15,16 +15,16 @@ namespace ingot::quantize {
 /// The largest number of columns of a weight between which covariances are
 /// computed: a matrix of 9 MB.
 static constexpr int64_t maxPart = 1536;
-/// The number of operand vectors that are collected in a panel before their
-/// products are added to the sums.
+/// Operand vectors are collected in a buffer, a panel, before their products
+/// are added to the sums. The number of vectors (rows) in a panel.
 static constexpr int64_t panelRows = 64;
 
-/// The number of contiguous columns in a panel: a panel consists of blocks of
-/// columns, and each block contains all rows.
+/// A panel is a buffer of operand vectors (rows). It consists of blocks of
+/// columns, each with all rows; this is the number of columns in a block.
 static constexpr int64_t blockColumns = 16;
 using Vector = float __attribute__((vector_size(blockColumns * sizeof(float))));
 
-/// Returns the position of an element in a panel.
+/// Returns the position of an element in a panel, a buffer of operand vectors.
 static int64_t placeInPanel(int64_t row, int64_t column) {
   return (column / blockColumns * panelRows + row) * blockColumns +
          column % blockColumns;
@@ -154,7 +154,8 @@ void Moments::add(const onnx::NodeProto &node, llvm::ArrayRef<float> data,
     for (int64_t g = 0; g < groups; ++g) {
       float *rows = &panel[g * parts() * panelRows * padded(part)];
       double *sum = &means[g * depth];
-      // The column of the part's panel that the next call of `put` fills.
+      // The column that the next call of `put` fills in the panel (buffer of
+      // operand vectors) of this part.
       int64_t column = 0;
       auto put = [&](float value) {
         rows[placeInPanel(filled, column)] = value;

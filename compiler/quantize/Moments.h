@@ -39,7 +39,7 @@ public:
     return llvm::ArrayRef(means).slice(group * depth, depth);
   }
   bool empty() const { return count == 0; }
-  /// Returns the size of the moments of a weight in bytes.
+  /// Returns the bytes that the covariances for a weight take.
   static int64_t bytes(const Weight &weight);
 
 private:

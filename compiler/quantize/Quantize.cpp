@@ -75,8 +75,9 @@ std::unique_ptr<ModelFile> quantizeModel(const CompileOptions &compile,
   if (!host.scratch)
     return nullptr;
   Calibration samples;
-  // The first opset with all that the probe needs: Round, Clip with bounds as
-  // inputs, and DequantizeLinear with an axis.
+  // The first opset with all operators that the probe (the model with nodes
+  // that quantize tensors by adjustable scales) contains: Round, Clip with
+  // bounds as inputs, and DequantizeLinear with an axis.
   constexpr int neededOpset = 13;
   if (!check(graph, diagnostics) || !graph.raiseOpset(neededOpset, diagnostics))
     return nullptr;

@@ -22,8 +22,8 @@ using llvm::MutableArrayRef;
 
 namespace ingot::quantize {
 
-/// An attribute that compiles a function for several levels of the instruction
-/// set; CMakeLists.txt defines it where compilers support it.
+/// An attribute that compiles a function for several instruction sets;
+/// CMakeLists.txt defines it where compilers support it.
 #ifndef INGOT_VECTORIZED
 #define INGOT_VECTORIZED
 #endif
@@ -72,7 +72,8 @@ namespace {
 struct Feedback {
   /// Columns in the order in which they are rounded.
   std::vector<int64_t> order;
-  /// Row k contains U[0..k-1][k], with rows and columns in the order of
+  /// Row k contains the multipliers U[0..k-1][k] of the previous columns'
+  /// errors (see the head of this file), with rows and columns in the order of
   /// `order`.
   std::vector<float> factors;
   /// D[k]: the cost of an error of column k that later columns cannot

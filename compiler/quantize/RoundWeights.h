@@ -31,9 +31,9 @@ inline void setBits(Weight &weight, int bits) {
 }
 
 /// Chooses scales and integers for the weight's bits. `numbers` are its
-/// elements by rows. With `moments`, minimizes the error of the product; if
-/// null, that of the weights. Returns the mean error of the product per row, to
-/// be added to a bias.
+/// elements by rows. With `moments`, the means and covariances of the operand,
+/// minimizes the error of the product; if null, that of the weights. Returns
+/// the mean error of the product per row, to be added to a bias.
 std::vector<float> roundWeight(Weight &weight, llvm::ArrayRef<float> numbers,
                                const Moments *moments);
 

@@ -1,9 +1,10 @@
 // Chooses a precision for each place: a weight or an activation.
 //
 // The cost of a place is the loss when all other places are in float. The most
-// expensive places get more bits (8, 16, float), one after the other, until a
-// run of the model meets the budget. If the budget leaves room, weights get 4
-// bits, those with the least loss per saved byte first.
+// expensive places get more bits (8, 16, float), one after the other, until the
+// loss in a run of the model is within the budget, the allowed loss. If the
+// budget leaves room, weights get 4 bits, those with the least loss per saved
+// byte first.
 
 #include "compiler/quantize/RoundWeights.h"
 #include "compiler/quantize/Session.h"
@@ -16,7 +17,8 @@ namespace ingot::quantize {
 /// the same samples on which they are judged.
 static constexpr double narrowMargin = 2;
 
-/// The default budget in decibels: an error of 2.5 % of the outputs.
+/// The default budget (allowed loss) in decibels: an error of 2.5 % of the
+/// outputs.
 static constexpr double usualDecibels = 32;
 
 namespace {
@@ -37,8 +39,8 @@ public:
   bool run();
 
 private:
-  /// Whether the loss meets the budget, with a margin of `margin` decibels in
-  /// addition to unseenMargin().
+  /// Whether the loss meets the budget, with a margin of unseenMargin() for
+  /// samples that are not measured and of `margin` decibels in addition.
   bool accepts(const Loss &loss, double margin = 0) const;
   /// Returns how many decibels unseen samples lose more than the samples to
   /// which ranges and weights were fitted; the fewer samples, the more. Ten
@@ -48,11 +50,12 @@ private:
     return 10 * std::log10(1 + 5.5 / std::sqrt(double(session.samples.size())));
   }
   bool measurePlaces();
-  /// Measures the cost of some weights and activations, one after the other
-  /// with all others in float: the larger errors of others would hide it.
+  /// Measures the costs of some weights and activations. The cost of one is the
+  /// loss if it is quantized and all others are in float: otherwise larger
+  /// errors of the others would hide the cost.
   bool measureAlone(llvm::ArrayRef<Place> some, std::vector<double> &costs);
-  /// Makes the probe compute a weight or activation in float, if that needs no
-  /// compilation.
+  /// Makes the probe (the compiled model with adjustable precisions) compute a
+  /// weight or activation in float, if that needs no compilation.
   void setFloat(const Place &place);
   int &bitsOf(const Place &place) {
     return place.isWeight ? sites.weights[place.index].bits
@@ -62,8 +65,8 @@ private:
     place.isWeight ? session.applyWeight(place.index)
                    : session.apply(place.index);
   }
-  /// If the few samples of the search meet the budget, measures `loss` on more
-  /// samples; false with diagnostics if a run fails.
+  /// If the loss on the few samples of the search meets the budget, measures it
+  /// on more samples; false with diagnostics if a run fails.
   bool confirm();
   /// Returns the weight or activation that gets more bits next; null if there
   /// is none.
@@ -72,9 +75,9 @@ private:
   /// Gives a weight or activation more bits.
   bool raise(Place &place);
   /// For weights that cannot change without compilation: sets as few weights to
-  /// float as the budget requires, those with the largest loss first. If the
-  /// budget requires all of them, sets none, unless no activation can get more
-  /// bits.
+  /// float as the budget (the allowed loss) requires, those with the largest
+  /// loss first. If the budget requires all of them, sets none, unless no
+  /// activation can get more bits.
   bool raiseClosedWeights();
   bool lower();
   bool fail();
@@ -181,8 +184,8 @@ Place *Search::worst() {
     // A weight in float takes memory, an activation in 16 bits does not, so the
     // cost of weights counts half.
     double noise = place.isWeight ? place.noise / 2 : place.noise;
-    // Of weights and activations with negligible cost, those with few bits come
-    // first.
+    // Of weights and activations with negligible cost, those with few bits get
+    // more bits first.
     bool isNegligible = noise < 1e-3 * loss.noise;
     return std::pair(isNegligible ? 0 : noise, -bitsOf(place));
   };
@@ -209,8 +212,8 @@ bool Search::raise(Place &place) {
   bool isNarrow = place.isWeight && bits == 4;
   bits = isNarrow ? 8 : !place.isWeight && bits == 8 ? 16 : 0;
   if (isNarrow) {
-    // Rounds to the nearest integers (no moments), which is sufficient for 8
-    // bits.
+    // Rounds to the nearest integers, without covariances (moments), which is
+    // sufficient for 8 bits.
     Weight &weight = sites.weights[place.index];
     setBits(weight, 8);
     session.lost[place.index] =
@@ -252,7 +255,8 @@ bool Search::raiseClosedWeights() {
     }
     return session.measure(count, result);
   };
-  // Doubles the number of weights in float until it suffices, then bisects.
+  // Doubles the number of weights in float until the loss meets the budget,
+  // then bisects.
   size_t few = 0, enough = std::min<size_t>(1, order.size());
   Loss tried;
   while (true) {
@@ -356,8 +360,8 @@ bool Search::fail() {
 }
 
 bool Search::run() {
-  // If only weights are quantized and the user gives no budget, weights keep
-  // the bits that the user chose.
+  // If only weights are quantized and the user gives no budget (allowed loss),
+  // weights keep the bits that the user chose.
   if (sites.weights.empty() || (sites.activations.empty() && !given))
     return true;
   size_t found = sites.weights.size() + sites.activations.size();

@@ -5,7 +5,8 @@
 namespace ingot::quantize {
 
 /// If the weights have at most this many elements in total, they are inputs of
-/// the probe: then they can change from run to run, but kernels are slower.
+/// the compiled model. Then they can change from run to run without
+/// compilation, but kernels are slower.
 static constexpr int64_t mostOpen = 4 << 20;
 /// The multiplications that a step of the quantizer may take: about a minute.
 static constexpr double stepWork = 1e11;

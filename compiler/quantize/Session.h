@@ -16,9 +16,9 @@ namespace ingot::quantize {
 struct Loss {
   /// Power of the error over power of the output, averaged over all outputs.
   double noise = 0;
-  /// The share of rows of the first output whose largest element is at another
-  /// index than in float, and the share of samples whose largest element is at
-  /// the index of their label.
+  /// changed: the share of rows of the first output whose largest element is at
+  /// another index than in float. correct: the share of samples for which the
+  /// index of the output's largest element is the label.
   double changed = 0, correct = 0;
   double decibels() const;
 };
@@ -32,8 +32,8 @@ struct Session {
   const Calibration &samples;
   const QuantizeOptions &options;
   const Host &host;
-  /// The tensors that the probe returns in each run: operands of weights, then
-  /// activations.
+  /// The tensors that the probe (the compiled model with adjustable precisions)
+  /// returns in each run: operands of weights, then activations.
   std::vector<std::string> observed;
   /// The number of multiplications in a run of the model.
   double work = 0;
@@ -46,8 +46,9 @@ struct Session {
   /// after `lost` has been added. The bias of the quantized model is the sum of
   /// the three.
   std::vector<std::vector<float>> biases, lost, missing;
-  /// The weights rounded to 4 bits, and the mean errors that this rounding
-  /// causes, if a budget may permit 4 bits; otherwise empty.
+  /// If the budget (the allowed loss) may permit weights of 4 bits: the weights
+  /// rounded to 4 bits, and the mean errors that this rounding causes;
+  /// otherwise empty.
   std::vector<Weight> narrow;
   std::vector<std::vector<float>> narrowLost;
   std::vector<Histogram> histograms;
@@ -63,8 +64,8 @@ struct Session {
   std::vector<std::string> activationReason, weightReason;
 
   int seen(llvm::StringRef tensor) const;
-  /// The index of a weight's result among the averaged tensors; -1 if it has no
-  /// bias to correct.
+  /// Each run returns the channel means of some tensors; this is the index of a
+  /// weight's result among them; -1 if the weight has no bias to correct.
   std::vector<int> averagePlace;
   /// Returns the mean of a weight's results in the last run, by rows.
   std::vector<float> channelMeans(size_t weight) const;
@@ -72,8 +73,8 @@ struct Session {
   std::string resultOf(const Weight &weight, size_t reader = 0) const;
   /// Whether weights can change between runs without compilation.
   bool isOpen() const { return open; }
-  /// Stops recording tensors. To be called when all further steps read only
-  /// means and outputs.
+  /// Makes runs return only outputs and means, no other tensors. To be called
+  /// when no further step needs these.
   void hideObserved();
 
   /// Runs `count` evenly spaced samples, and calls `visit` after each.
@@ -86,9 +87,9 @@ struct Session {
   /// a step: at least `least`, at most all.
   size_t affordable(double runs, size_t least) const;
 
-  /// Makes the probe compute an activation (and the activations that follow
-  /// it), or a weight, in its chosen precision. setFloat makes it compute an
-  /// activation in float.
+  /// Makes the probe (the compiled model with adjustable precisions) compute an
+  /// activation (and the activations that follow it), or a weight, in its
+  /// chosen precision. setFloat makes it compute an activation in float.
   void apply(size_t activation);
   void applyWeight(size_t weight);
   /// Replaces the elements of a weight, by rows, before it is rounded.
@@ -96,8 +97,8 @@ struct Session {
   /// Adds the corrections of a weight to its bias.
   void applyBias(size_t weight);
   void setFloat(size_t activation);
-  /// Makes the probe compute a weight in float. Its bias keeps the correction,
-  /// unless `isPlain`.
+  /// Makes runs compute a weight in float. The bias of the weight keeps the
+  /// correction of mean errors, unless `isPlain`.
   void setFloatWeight(size_t weight, bool isPlain = false);
 
 private:
@@ -117,8 +118,8 @@ bool refineRanges(Session &session);
 /// Corrects biases for mean errors, measured with as many samples as are
 /// affordable; with a few if `quick`.
 bool correctBiases(Session &session, bool quick = false);
-/// Gives more bits to the most expensive weights and activations until the
-/// budget is met, and fewer bits to weights if the budget leaves room.
+/// Gives more bits to the most expensive weights and activations until the loss
+/// is within the budget, and fewer bits to weights if the budget leaves room.
 bool searchPrecisions(Session &session);
 /// Fills in the report: the precision and loss of each layer.
 bool describeLayers(Session &session, QuantizeReport &report);

@@ -11,7 +11,8 @@ static bool isOneOf(const onnx::NodeProto &node,
 }
 
 /// Whether the result of an operator has the range of its first input: it only
-/// moves or selects elements, or its declaration says so (`scale: keep`).
+/// moves or selects elements, or it is a custom operator whose declaration says
+/// so (`scale: keep`).
 static bool keepsRange(const Graph &graph, const onnx::NodeProto &node) {
   for (const onnx::FunctionProto &function : graph.model().functions())
     if (function.name() == node.op_type() && function.domain() == node.domain())
@@ -34,9 +35,10 @@ static bool isElementwise(const onnx::NodeProto &node) {
   return isOneOf(node, types);
 }
 
-/// Returns the only tensor on which a chain of elementwise operators and
-/// reductions depends: x for x * sigmoid(x) or x / sqrt(mean(x * x)); `tensor`
-/// itself if there are several such tensors.
+/// Follows the chain of elementwise operators and reductions that computes
+/// `tensor`. Returns the only tensor on which the chain depends: x for x *
+/// sigmoid(x) or x / sqrt(mean(x * x)); `tensor` itself if there are several
+/// such tensors.
 static std::string rootOf(const Graph &graph, llvm::StringRef tensor,
                           int depth = 0) {
   int index = graph.producer(tensor);
@@ -158,7 +160,8 @@ static std::optional<Weight> weightOf(const Graph &graph, int index,
     weight.groups = integerOf(node, "group", 1);
   } else if (isOperator(node, "ConvTranspose")) {
     weight.kind = WeightKind::ConvTranspose;
-    // With groups, an index of axis 1 stands for one row of each group.
+    // With groups, an index of axis 1 stands for one row of each group, which
+    // is not supported.
     if (integerOf(node, "group", 1) != 1)
       return std::nullopt;
     weight.axis = 1;

@@ -15,8 +15,9 @@ namespace ingot::quantize {
 /// An activation: a tensor that integer kernels read.
 struct Activation {
   std::string tensor;
-  /// The index of the activation that this one's elements are moved from, and
-  /// whose range it shares; -1 if it has its own range.
+  /// If this activation's elements are only moved from another activation, so
+  /// that both share a range: the index of the other one; -1 if it has a range
+  /// of its own.
   int follows = -1;
   /// The chosen bits: 8, 16, or 0 for float.
   int bits = 8;
@@ -59,7 +60,8 @@ struct Weight {
   /// The quantized elements by rows, whatever the layout of the constant.
   std::vector<int8_t> values;
   /// The error of the weight's product that is due to rounding: its power
-  /// relative to the power of the product, estimated from moments.
+  /// relative to the power of the product, estimated from the means and
+  /// covariances of the operand.
   double noise = 0;
 
   int64_t elements() const { return rows * depth; }

@@ -7,8 +7,8 @@
 
 namespace ingot::quantize {
 
-/// The largest number of values above the threshold, to which the tail
-/// distribution is fitted.
+/// The tail distribution is fitted to the values above a threshold; this is the
+/// largest number of these values.
 static constexpr size_t mostAbove = 32;
 
 void Extremes::add(float largest) {
@@ -76,7 +76,7 @@ void Histogram::widen(float wanted) {
 void Histogram::add(llvm::ArrayRef<float> values,
                     llvm::ArrayRef<int64_t> shape) {
   size_t channels = 1, inner = values.size();
-  // A larger axis counts positions rather than channels.
+  // An axis with more elements than this holds positions rather than channels.
   constexpr int64_t mostChannels = 4096;
   if (!shape.empty() && shape[channelAxis(shape)] <= mostChannels) {
     channels = shape[channelAxis(shape)];

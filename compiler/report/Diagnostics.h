@@ -102,7 +102,7 @@ public:
   /// Whether nothing except warnings was reported.
   bool empty() const { return all.empty(); }
   /// Returns the number of reported diagnostics without warnings, including
-  /// those that are only counted.
+  /// those that list() leaves out.
   size_t size() const { return reported; }
   /// Returns the diagnostics to print: up to 100 with different texts per id.
   llvm::ArrayRef<Diagnostic> list() const { return all; }
@@ -111,8 +111,8 @@ public:
   /// Returns the warnings, which do not stop the compilation.
   llvm::ArrayRef<Diagnostic> warnings() const { return odd; }
 
-  /// Returns the exit code: the first of 70, 2, 1, 4 and 3 that the class of a
-  /// diagnostic has; 0 if there are no diagnostics.
+  /// Returns the exit code of the most severe class among the diagnostics, in
+  /// the order 70, 2, 1, 4, 3; 0 if there are no diagnostics.
   ExitCode exitCode() const;
   void print(llvm::raw_ostream &os, bool color = false) const;
   void printJson(llvm::raw_ostream &os) const;

@@ -14,7 +14,8 @@ namespace ingot {
 /// How much is printed while a step is running.
 enum class Verbosity {
   Quiet,  ///< nothing
-  Normal, ///< a line on a terminal; it shows the seconds after the first one
+  Normal, ///< a line on a terminal; after one second it shows the elapsed
+          ///< seconds
   Verbose ///< a line with the time of each step, also if not on a terminal
 };
 

@@ -31,7 +31,7 @@ public:
   }
   int64_t arenaBytes() const { return arenaSize; }
   /// The dynamic sizes that a caller passes in each run: the first fields of
-  /// the io struct.
+  /// the io struct, which also holds pointers to the inputs and outputs.
   llvm::ArrayRef<InterfaceSize> dynamicSizes() const { return sizes; }
 
   /// Runs the model on data of the types inputTypes(); false with diagnostics
@@ -39,7 +39,8 @@ public:
   virtual bool run(llvm::ArrayRef<const Tensor *> inputs,
                    std::vector<Tensor> &outputs, Diagnostics &diagnostics) = 0;
 
-  /// The values to which specialized inputs were bound.
+  /// The values of specialized inputs, to which --bind has fixed these inputs
+  /// when the model was compiled.
   struct Bound {
     unsigned input;
     std::vector<char> bytes;

@@ -31,7 +31,7 @@ bool readValues(Compilation &compilation, llvm::StringRef folder,
 /// values.
 bool readInputFolder(Compilation &compilation, llvm::StringRef folder,
                      InputData &data);
-/// Reads inputs from the files of NAME=FILE pairs; the others stay empty.
+/// Reads inputs from the files of NAME=FILE pairs; all other inputs stay empty.
 bool readGivenFiles(Compilation &compilation,
                     llvm::ArrayRef<std::pair<std::string, std::string>> files,
                     InputData &data);
@@ -40,12 +40,12 @@ bool readInputFiles(Compilation &compilation,
                     llvm::ArrayRef<std::pair<std::string, std::string>> files,
                     InputData &data);
 
-/// Combines output tensors to the values of the model's outputs, such as
-/// sequences.
+/// Returns the values of the model's outputs. A value consists of one output
+/// tensor or, for a sequence for example, of several.
 std::vector<ModelValue> joinOutputs(llvm::ArrayRef<InterfaceTensor> tensors,
                                     llvm::ArrayRef<Tensor> outputs);
-/// Pads the elements of sequence inputs to the row length that the compiled
-/// model expects.
+/// The elements of a sequence input are the rows of one tensor. Pads these rows
+/// to the length that the compiled model expects.
 void widenRows(llvm::ArrayRef<InterfaceTensor> inputs,
                llvm::ArrayRef<mlir::RankedTensorType> types, InputData &data);
 

@@ -33,8 +33,9 @@ valuesOf(llvm::ArrayRef<InterfaceSize> sizes,
 /// Returns the largest values of `sizes`.
 std::vector<int64_t> largestValues(llvm::ArrayRef<InterfaceSize> sizes);
 
-/// Returns the fields of the io struct for `sizes`: values, and for
-/// data-dependent sizes pointers into `values`, to which the run writes them.
+/// Returns the fields for `sizes` in the io struct (sizes, then pointers to
+/// inputs and outputs): values, and for data-dependent sizes pointers into
+/// `values`, to which the run writes them.
 std::vector<void *> fieldsOf(llvm::ArrayRef<InterfaceSize> sizes,
                              llvm::MutableArrayRef<int64_t> values);
 

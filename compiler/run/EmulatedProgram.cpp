@@ -21,7 +21,8 @@ namespace ingot {
 constexpr int64_t guard = 64;
 
 /// The part of the program's C++ text that is the same for all models. `places`
-/// are the buffers of a model: the arena, then its inputs, then its outputs.
+/// are the buffers of a model: the arena (memory of intermediate tensors), then
+/// its inputs, then its outputs.
 constexpr StringLiteral mainText = R"(
 struct place { uint32_t offset, bytes; };
 struct model {
@@ -155,7 +156,8 @@ EmulatedProgram::writeMain(ArrayRef<std::string> headers) const {
       os << "nullptr, ";
     size_t made = count(model.sizes, std::nullopt),
            tensors = model.inputBytes.size() + model.outputBytes.size() - made;
-    // Passes sizes as pointers: both kinds of fields have the same width.
+    // Passes sizes as pointers too: in the struct, a size is as wide as a
+    // pointer.
     size_t at = tensors;
     for (std::optional<int64_t> size : model.sizes)
       if (size)

@@ -41,7 +41,8 @@ public:
     /// run computes. Each data-dependent size is an additional output of
     /// `madeBytes` bytes after the other outputs.
     std::vector<std::optional<int64_t>> sizes = {};
-    /// Bytes of fast local memory (VTCM); its buffer follows the arena.
+    /// Bytes of fast local memory (VTCM). Its buffer follows the arena, the
+    /// memory of intermediate tensors.
     int64_t vtcmBytes = 0;
   };
   struct Call {

@@ -10,7 +10,8 @@
 #include "passes/evaluate/Evaluate.h"
 #include "llvm/ADT/StringSwitch.h"
 
-// ingot_test::Summing computes the same sums as the test program on the target.
+// Contains ingot_test::Summing, by which this file and the test program on the
+// target compute the same sums of a kernel's results.
 #include "runtime_support/ingot.h"
 #include "runtime_support/ingot_test.h"
 
@@ -113,7 +114,8 @@ NodeReference::evaluate(ModuleOp decided, ArrayRef<const Tensor *> inputs) {
   for (ArrayRef<Value> values : results)
     wanted.insert_range(values);
   wanted.insert_range(block.getTerminator()->getOperands());
-  // Unpacked weights are requested too, so that each is evaluated once.
+  // The unpacked form of packed weights is requested too, so that it is
+  // evaluated once, not again for each operator that reads it.
   main.walk([&](graph::UnpackPanelsOp unpack) { wanted.insert(unpack); });
   FailureOr<SmallVector<ElementsAttr>> evaluated =
       ingot::evaluate(wanted.getArrayRef());
@@ -141,7 +143,8 @@ static TestSignature signatureOf(const Tensor &tensor, StringRef type) {
   return signature;
 }
 
-/// Returns up to four ONNX nodes of a launch, and the name of its kernel.
+/// Returns up to four ONNX nodes that a kernel call computes, and the name of
+/// the kernel.
 static std::string describe(kernel::LaunchOp launch) {
   llvm::SetVector<StringRef> nodes = nodesOf(launch.getLoc());
   std::string text;
@@ -178,8 +181,9 @@ static bool collapse(ArrayRef<int64_t> shape, ArrayRef<int64_t> strides,
   return true;
 }
 
-/// Finds the argument or arena offset at which a buffer begins; false if it is
-/// in neither. Buffers in fast local memory (VTCM) are not checked.
+/// Finds the argument, or the offset in the arena (the memory of intermediate
+/// tensors), at which a buffer begins; false if it is in neither. Buffers in
+/// fast local memory (VTCM) are not checked.
 static bool locate(Value buffer, TestNode &node) {
   node.offset = 0;
   while (auto view = buffer.getDefiningOp<kernel::ViewOp>()) {
@@ -199,8 +203,9 @@ static bool locate(Value buffer, TestNode &node) {
 
 void NodeReference::find(ModuleOp planned, std::vector<TestNode> &nodes,
                          std::vector<TestSignature> &signatures) const {
-  // Launches are matched with groups by location; launches with the same
-  // location are matched in order.
+  // A launch is a call of the kernel that computes a group. Launches are
+  // matched with groups by location; launches with the same location are
+  // matched in order.
   llvm::DenseMap<Location, SmallVector<const Group *>> byLocation;
   for (const Group &group : llvm::reverse(groups))
     byLocation[group.location].push_back(&group);
@@ -214,7 +219,7 @@ void NodeReference::find(ModuleOp planned, std::vector<TestNode> &nodes,
     if (left.empty())
       continue;
     const Group &group = *left.pop_back_val();
-    // The operands of a launch are its inputs, its results, then scratch
+    // The operands of a kernel call are its inputs, its results, then scratch
     // buffers.
     auto buffers = launch.getOperands().drop_front(group.operands);
     for (auto [buffer, result] : llvm::zip(buffers, group.results)) {

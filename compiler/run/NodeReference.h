@@ -1,9 +1,9 @@
 // Computes reference results for each kernel.
 //
 // Evaluates the fusion groups of a model by the definitions of their operators,
-// on this host (passes/evaluate/Evaluate.h): without strategies, vectors or
-// generated C++. Compared with a run of the generated code, it finds the first
-// kernel with a wrong result.
+// on this host (passes/evaluate/Evaluate.h), without vectors, optimized loops
+// or generated C++. If these results are compared with those of the generated
+// code, the first difference shows which kernel is wrong.
 
 #ifndef INGOT_COMPILER_RUN_NODEREFERENCE_H
 #define INGOT_COMPILER_RUN_NODEREFERENCE_H
@@ -28,7 +28,7 @@ public:
 
   /// Finds the memory of the results of the groups in `planned`, the same model
   /// after stage Plan or a later one, in the order of execution; computes the
-  /// expected signatures of these results.
+  /// expected signatures (sums of the elements) of these results.
   void find(mlir::ModuleOp planned, std::vector<TestNode> &nodes,
             std::vector<TestSignature> &signatures) const;
 

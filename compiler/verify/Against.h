@@ -10,7 +10,8 @@ namespace ingot::verify {
 /// The model that another model is compared with; no options if there is none.
 struct Against {
   std::optional<CompileOptions> options;
-  /// Returns `data` in the order of the other model's inputs.
+  /// Returns `data`, the inputs of the model to compare, in the order of the
+  /// inputs of this model.
   std::function<InputData(const InputData &)> arrange;
 };
 

@@ -217,7 +217,8 @@ bool Search::expect() {
       return false;
     take(values->values, values->moved, inner);
   } else {
-    // The expected values are the tensors of the same names in the other model.
+    // The expected values are the tensors of the same names in the model
+    // `against`.
     Compilation other(*against.options, context, diagnostics);
     if (!other.open())
       return false;
@@ -432,8 +433,9 @@ void Search::findCause(bool vanishes) {
   }
   if (!found.cause.empty())
     return;
-  // No option changes the result, so the import may be wrong: evaluates the
-  // imported model by the definitions of its operators.
+  // No option changes the result, so the import may be wrong. To find out,
+  // evaluates the imported model by the definitions of its operators, without
+  // optimizations.
   ReferenceOptions definition;
   definition.engine = Engine::Definition;
   Diagnostics trial;

@@ -27,8 +27,8 @@ struct TensorError {
   /// The signal-to-noise ratio: the power of the expected numbers over the
   /// power of the error.
   double decibels = 0;
-  /// The index of the element with the largest error, and both of its values;
-  /// empty if the tensor is right.
+  /// The index of the element with the largest error, and the actual and the
+  /// expected value of this element; empty if the tensor is right.
   std::string worst;
   bool isRight = true;
 };
@@ -52,8 +52,8 @@ struct NodeErrors {
   std::string nodeName, operatorName, tensor;
   /// The largest error of the node's inputs in units of their ranges.
   double errorOfInputs = 0;
-  /// The kernel that computes the node: its strategy, and all nodes that it
-  /// computes.
+  /// The kernel that computes the node: its strategy (the way its loops are
+  /// built), and all nodes that it computes.
   std::string strategy;
   std::vector<std::string> nodesOfKernel;
   /// Options with which the node becomes right, options with which it stays

@@ -26,7 +26,7 @@ public:
   ~Peer();
   Peer(const Peer &) = delete;
 
-  /// Returns the name and the version of the peer.
+  /// Returns "onnxruntime" with its version.
   const std::string &name() const { return version; }
   /// Runs the model for some seconds; appends the milliseconds of each run.
   bool run(double seconds, std::vector<double> &times,

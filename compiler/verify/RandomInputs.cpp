@@ -125,8 +125,8 @@ std::vector<Sizes> sizesToRun(const onnx::ModelProto &model,
       sets[i][dim.key] = sizes[i];
     sets[2][dim.key] = sizes[0];
   }
-  // If --dim gives ranges, the model is compiled once for all sets, so all
-  // other sizes must be equal in them.
+  // If --dim gives ranges, the model is compiled once for all sets of sizes. So
+  // dimensions without a range must have the same size in each set.
   if (hasRange)
     for (const OpenDimension &dim : open)
       if (!fixed.count(dim.key) && !import.dims.count(dim.key) &&
@@ -150,9 +150,10 @@ std::vector<Sizes> sizesToRun(const onnx::ModelProto &model,
 namespace {
 /// How the graph uses an input, as far as it limits the input's numbers.
 struct Use {
-  /// The input contains indices below this number.
+  /// If the input contains indices: the number that all of them must be below.
   std::optional<int64_t> rows;
-  /// The input is quantized: the numbers that the quantized type can represent.
+  /// If the input is quantized: the range of numbers that the quantized type
+  /// can represent.
   std::optional<NumberRange> quantized;
   /// The node whose shape the input determines; empty: none.
   std::string shapeOf;
@@ -191,8 +192,8 @@ public:
 
 private:
   /// Records in `use` how `node` uses its operand. Returns true if the results
-  /// of the node contain the same numbers as the operand, so that their uses
-  /// count too.
+  /// of the node contain the same numbers as the operand: then the uses of the
+  /// results also limit the numbers.
   bool follow(const onnx::NodeProto &node, int operand, Use &use) {
     StringRef type = node.op_type();
     int64_t axis = 0;

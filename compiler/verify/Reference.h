@@ -24,8 +24,8 @@ struct Expected {
   /// The reason why a preferred engine was not used; empty if the first one was
   /// used.
   std::string passedOver;
-  /// The values of the outputs, then of the other tensors; nothing for a value
-  /// that is not a tensor or sequence.
+  /// The values of the model's outputs, then of the requested tensors inside of
+  /// the model; nothing for a value that is not a tensor or sequence.
   std::vector<std::optional<ModelValue>> values;
   /// The same values for slightly changed float inputs; empty if the engine
   /// does not compute them.

@@ -26,8 +26,8 @@
 
 namespace ingot::verify {
 
-/// The roundings on the path with the most of them; each kind of rounding is
-/// maximized separately.
+/// For each kind of rounding, the largest number of such roundings on any path
+/// through the graph to a tensor.
 struct Roundings {
   double sums = 0, operators = 0, contractions = 0;
   /// The largest number of quantizing operators on a path, and the smallest

@@ -55,8 +55,8 @@ void BodyBuilder::forRange(Expr lo, Expr hi,
   });
 }
 
-/// The largest number of elements of a row that one thread processes in
-/// unrolled code. More elements are processed in a loop.
+/// The largest number of elements of a row (along the last axis) that one
+/// thread processes in unrolled code. More elements are processed in a loop.
 static constexpr int64_t mostInText = 32;
 
 /// Several threads share a row: calls `step` for each vector of the row that

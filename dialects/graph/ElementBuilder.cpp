@@ -173,9 +173,9 @@ Expr ElementBuilder::loadBuffer(Value buffer, Type elementType,
   return element;
 }
 
-/// Rounds a value that is computed in a wider type to its graph type, as
-/// storing and loading it would. Results therefore do not depend on which
-/// operators are fused.
+/// Rounds a value that is computed in a wider type to its element type in the
+/// graph, as storing and loading the value would. Results therefore do not
+/// depend on which operators are fused.
 static Expr rounded(Expr x) {
   Type compute = computeType(x.type);
   if (compute == x.type || !isa<FloatType>(x.type) ||
@@ -260,8 +260,8 @@ Expr ElementBuilder::loadScalar(Value tensor, ArrayRef<Expr> idx) {
 
 Expr ElementBuilder::loadBroadcast(Value tensor, ArrayRef<Expr> idx) {
   auto shape = cast<RankedTensorType>(tensor.getType()).getShape();
-  // Axes of size 1 are read at index 0. If a strategy has bound the tensor to
-  // an element, `load` ignores the index.
+  // Axes of size 1 are read at index 0. If the tensor is bound to an element
+  // (bindElement), `load` ignores the index.
   Exprs at;
   for (auto [axis, size] : llvm::enumerate(shape)) {
     Expr i = idx[idx.size() - shape.size() + axis];
@@ -337,7 +337,8 @@ Exprs ElementBuilder::loopWhile(
       exprs.push_back({this, v, e.type});
     return exprs;
   };
-  // This builder builds both regions, so its insertion point moves into them.
+  // Both regions of the loop are built by this builder, whose insertion point
+  // is moved into them.
   auto inside = [&](OpBuilder &nested, llvm::function_ref<void()> build) {
     OpBuilder::InsertionGuard guard(builder);
     builder.restoreInsertionPoint(nested.saveInsertionPoint());
@@ -445,8 +446,8 @@ Expr ElementBuilder::linearize(ArrayRef<Expr> idx, ArrayRef<Dim> sizes) {
 
 Exprs ElementBuilder::delinearize(Expr position, ArrayRef<Dim> sizes) {
   Exprs idx(sizes.size());
-  // Axes of size 1 have index 0. The index along the outermost other axis needs
-  // no remainder.
+  // Axes of size 1 have index 0. Of the other axes, the outermost one needs no
+  // remainder to compute its index.
   std::optional<size_t> outermost;
   for (auto [axis, size] : llvm::enumerate(sizes))
     if (!(size == 1) && !outermost)

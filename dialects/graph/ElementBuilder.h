@@ -17,19 +17,20 @@ namespace ingot::graph {
 
 using Exprs = llvm::SmallVector<Expr, 4>;
 
-/// Returns the type in which elements of graph type `type` are computed (see
-/// Expr).
+/// Returns the type in which elements that have type `type` in the graph are
+/// computed: f32 for f16, bf16 and 8-bit floats, signless integers (see Expr).
 mlir::Type computeType(mlir::Type type);
-/// Returns the type in which elements of graph type `type` are stored in a
-/// memref: the same float type, or a signless integer.
+/// Returns the type in which elements that have type `type` in the graph are
+/// stored in a memref: the same float type, or a signless integer.
 mlir::Type storageType(mlir::Type type);
 /// Returns the memref type in which a tensor is stored.
 mlir::MemRefType storageType(mlir::RankedTensorType type);
 
 /// Builds the code of operator definitions at one insertion point. A load of a
-/// tensor resolves to an element bound by a strategy (an accumulator), to a
-/// load from a buffer, or to the definition of the operator that yields the
-/// tensor.
+/// tensor resolves to an element bound to the tensor by bindElement (such as an
+/// accumulator in a register), to a load from a buffer, or to the definition of
+/// the operator that yields the tensor: the code that computes one element of
+/// it.
 class ElementBuilder {
 public:
   ElementBuilder(mlir::OpBuilder &builder, mlir::Location loc)
@@ -111,7 +112,8 @@ public:
   void bindBuffer(mlir::Value tensor, mlir::Value buffer) {
     buffers[tensor] = buffer;
   }
-  /// States that every load of `tensor` yields `element`, whatever its index.
+  /// States that every load of `tensor` yields `element` (such as an
+  /// accumulator in a register), whatever its index.
   void bindElement(mlir::Value tensor, Expr element) {
     elements[tensor] = element;
   }
@@ -137,7 +139,7 @@ protected:
   Expr loadBuffer(mlir::Value buffer, mlir::Type elementType,
                   llvm::ArrayRef<Expr> idx);
   /// Builds the element of `tensor` at `idx` by the definition of the operator
-  /// that yields `tensor`.
+  /// that yields `tensor`: the code that computes one element of it.
   Expr build(mlir::Value tensor, llvm::ArrayRef<Expr> idx);
   /// Builds one iteration of a reduction. Names its result "sum" unless `body`
   /// has named it.
@@ -168,8 +170,8 @@ public:
   /// `output`; a vector covers consecutive elements along the last axis.
   void store(unsigned output, Expr value, llvm::ArrayRef<Expr> idx);
   void store(mlir::Value buffer, Expr value, llvm::ArrayRef<Expr> idx);
-  /// Loads an element that was stored in result `output`, which has graph type
-  /// `type`.
+  /// Loads an element that was stored in result `output`, which has element
+  /// type `type` in the graph.
   Expr loadOutput(unsigned output, mlir::Type type, llvm::ArrayRef<Expr> idx);
   Expr loadFrom(mlir::Value buffer, mlir::Type type, llvm::ArrayRef<Expr> idx);
   /// Allocates a small array on the stack (at most a few hundred bytes).
@@ -243,9 +245,9 @@ public:
   /// The number of independent vector accumulators that hide the latency of an
   /// addition.
   static constexpr int64_t sumsAtOnce = 8;
-  /// Whether a recurrence reads its weights backwards in every second time
-  /// step. The weights that the previous step read last are then still in the
-  /// cache.
+  /// Whether a recurrent layer (such as an LSTM) reads its weights backwards in
+  /// every second time step. The weights that the previous step read last are
+  /// then still in the cache.
   bool alternates = false;
 
 protected:

@@ -1,6 +1,6 @@
 // Remembers the elements that one `ElementBuilder::load` has built on the way
-// through the operators of a group, so that an element with several readers is
-// built once, however long the chain:
+// through the operators of a fusion group, so that an element with several
+// readers is built once, however long the chain:
 //
 //   y = x * sigmoid(x), z = y * sigmoid(y), ...    z reads y twice, y reads x
 //                                                  twice: without the memo the
@@ -25,8 +25,9 @@ public:
   using Key = llvm::SmallVector<int64_t, 8>;
 
   Key keyOf(mlir::Value tensor, int64_t lanes, llvm::ArrayRef<Expr> idx);
-  /// Returns the element with this key if it was built in `block` or in an
-  /// enclosing block; otherwise an empty expression.
+  /// Returns the element with this key (tensor, number of lanes and index) if
+  /// it was built in `block` or in an enclosing block; otherwise an empty
+  /// expression.
   Expr lookup(const Key &key, mlir::Block *block) const;
   void remember(const Key &key, Expr element, mlir::Block *block);
   /// States that the detached block `inner` will be nested in `outer`.
@@ -36,8 +37,10 @@ public:
   void clear();
 
 private:
-  /// The value of an index is represented as `base + offset`. `base` is the
-  /// number of a key, or 0 if the index is the constant `offset`.
+  /// The value of an index is represented as `base + offset`. `base` is a
+  /// number that baseOf has given to the index without its constant: the same
+  /// value, or the same operation on equal operands, gets the same number. It
+  /// is 0 if the index is the constant `offset`.
   struct Number {
     int64_t base, offset;
   };

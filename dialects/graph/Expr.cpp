@@ -240,8 +240,8 @@ Expr fma(Expr x, Expr y, Expr z) {
   ElementBuilder::unify(y, z);
   if (!isFloat(x))
     return x * y + z;
-  // `z` is 0 as the initial value of a sum. Without `+ 0`, at most the sign of
-  // a zero result differs.
+  // `z` is 0 if it is the initial value of a sum. Omitting the addition of 0
+  // changes at most the sign of a zero result.
   if (matchPattern(z.value, m_PosZeroFloat()))
     return x * y;
   if (isa<VectorType>(x.value.getType()))
@@ -410,7 +410,8 @@ Expr convert(Expr x, Type to, bool saturate) {
       v = make<arith::ExtFOp>(x, inLanesOf(x, compute), v);
     else if (from.getWidth() > toWidth)
       v = make<arith::TruncFOp>(x, inLanesOf(x, compute), v);
-    // Rounds to a narrow float type here, so that the value is representable.
+    // Rounds to the narrow type `to` here, and holds the result in the wider
+    // type of the computation.
     if (compute != to) {
       auto narrow = cast<FloatType>(to);
       Expr wide{&b, v, compute};
@@ -429,8 +430,8 @@ Expr convert(Expr x, Type to, bool saturate) {
   if (fromFloat && to.isIndex())
     return convert(convert(x, b.builder.getIntegerType(64, /*isSigned=*/true)),
                    to);
-  // Results in integers of fewer than 8 bits wrap, as in conversions between
-  // integers.
+  // Conversions to integers of fewer than 8 bits wrap, as those between
+  // integers do.
   if (fromFloat && to.getIntOrFloatBitWidth() < 8)
     return convert(convert(x, b.builder.getIntegerType(32, /*isSigned=*/true)),
                    to);

@@ -1,6 +1,7 @@
 // Scalar and vector expressions: a value with its ONNX element type, and C++
-// operators that build arith and math operations. An operator's definition is
-// written once with these operators, and serves both scalars and vectors.
+// operators that build arith and math operations. The definition of a graph
+// operator (the code that computes an element of its result) is written once
+// with these C++ operators, and serves both scalars and vectors.
 
 #ifndef INGOT_GRAPH_EXPR_H
 #define INGOT_GRAPH_EXPR_H

@@ -8,7 +8,7 @@ using namespace mlir;
 
 namespace ingot::graph {
 
-// e^-x may overflow to infinity, which gives the correct limit 0.
+// If e^-x overflows to infinity, the result is 0, which is correct.
 Expr timesSigmoid(Expr factor, Expr x) {
   return factor / (expOrZero(-x) + 1.0);
 }

@@ -8,7 +8,8 @@
 //
 // Why not TOSA or linalg: neither has both signed and unsigned element types
 // and NumPy's broadcasting, and neither lets an operator define a single
-// element of its result, which demand-driven fusion needs.
+// element of its result, which fusion needs, since it computes elements where
+// they are read.
 
 #ifndef INGOT_GRAPH_DIALECT_TD
 #define INGOT_GRAPH_DIALECT_TD

@@ -1,4 +1,5 @@
-// Interfaces by which an operator defines its results.
+// MLIR interfaces by which an operator of the graph dialect states how its
+// results are computed.
 
 #ifndef INGOT_GRAPH_INTERFACES_TD
 #define INGOT_GRAPH_INTERFACES_TD

@@ -55,7 +55,8 @@ def Graph_BuildersByRule : NativeOpTrait<"InfersTypes", [], [{}], [{
 def Graph_InferredTypes
     : TraitList<[Graph_StatedTypes, DeclareOpInterfaceMethods<InferTypeOpInterface>, Graph_BuildersByRule]>;
 
-/// Marks operators whose type rule and definition support dynamic sizes.
+/// Marks operators whose type rule and definition (the code that computes their
+/// elements) support dynamic sizes.
 def Graph_DynamicSizes : NativeOpTrait<"DynamicSizes"> {
   let cppNamespace = "::ingot::graph";
 }
@@ -64,14 +65,14 @@ class Graph_Op<string mnemonic, list<Trait> traits = []> : Op<Graph_Dialect, mne
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
 }
 
-/// An operator with one result, whose definition computes a single element of
-/// that result.
+/// An operator with one result. Its definition is the code that computes a
+/// single element of that result.
 class Graph_ElementOp<string mnemonic, list<Trait> traits = [], Trait types = Graph_InferredTypes>
     : Graph_Op<mnemonic, !listconcat([Pure, types], traits)> {
   let results = (outs Graph_Tensor:$result);
 }
 
-/// An operator whose definition writes the whole results.
+/// An operator whose definition is code that writes the whole results.
 class Graph_BodyOp<string mnemonic, list<Trait> traits = [], Trait types = Graph_InferredTypes>
     : Graph_Op<mnemonic, !listconcat([Pure, types, DeclareOpInterfaceMethods<BodyOpInterface>], traits)>;
 

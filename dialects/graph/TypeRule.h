@@ -142,12 +142,13 @@ private:
   std::optional<mlir::Location> loc;
   mlir::TypeRange statedTypes;
   llvm::SmallVector<mlir::Type, 4> types;
-  /// Why the verifier rejects the operator even if its types match; empty if it
-  /// does not.
+  /// Why the verifier rejects the operator even if its types match; empty if
+  /// nothing else is wrong.
   std::string unmet;
 };
 
-/// An operator whose type rule and definition support dynamic sizes.
+/// An operator whose type rule and definition (the code that computes its
+/// elements) support dynamic sizes.
 template <typename OpT>
 class DynamicSizes : public mlir::OpTrait::TraitBase<OpT, DynamicSizes> {};
 

@@ -1,4 +1,5 @@
-// Verifiers of operations that run other programs (kernel.if, kernel.loop).
+// Verifiers of kernel.if and kernel.loop, which run other programs: their
+// bodies.
 //
 // Like launches, these operations are checked in both forms that they have in
 // the pipeline: on tensors, and on buffers, where the results of a program have
@@ -20,8 +21,9 @@ static bool isSameData(Type a, Type b) {
          elementBytes(x.getElementType()) == elementBytes(y.getElementType());
 }
 
-/// Checks that `body` names a private program with these argument and result
-/// types. On buffers, the results are the trailing arguments of the program.
+/// Checks that `body` names a private kernel.program with these argument and
+/// result types. Once it works on buffers, its results are its trailing
+/// arguments.
 static LogicalResult checkProgram(Operation *op, FlatSymbolRefAttr body,
                                   ArrayRef<Type> arguments,
                                   ArrayRef<Type> results,
@@ -46,8 +48,8 @@ static LogicalResult checkProgram(Operation *op, FlatSymbolRefAttr body,
 }
 
 /// Returns the bytes that the frame of `op` must have. The frame is the part of
-/// the arena that the programs which `op` runs use as their arena, so it must
-/// be as large as the largest of these.
+/// the caller's arena (the buffer for intermediate tensors) that the bodies of
+/// `op` use as their arena, so it must be as large as the largest of these.
 static int64_t frameBytes(Operation *op, ArrayRef<FlatSymbolRefAttr> bodies,
                           SymbolTableCollection &symbols) {
   int64_t bytes = 0;
@@ -57,8 +59,9 @@ static int64_t frameBytes(Operation *op, ArrayRef<FlatSymbolRefAttr> bodies,
   return bytes;
 }
 
-/// Checks that one output follows the first `count` outputs: a frame of at
-/// least `bytes` bytes. If `bytes` is 0, checks that no output follows.
+/// Checks that one output follows the first `count` outputs: a frame (the part
+/// of the arena that the bodies use) of at least `bytes` bytes. If `bytes` is
+/// 0, checks that no output follows.
 static LogicalResult checkFrame(Operation *op, ValueRange outputs, size_t count,
                                 int64_t bytes) {
   bool holds = outputs.size() == count + (bytes > 0);
@@ -112,8 +115,9 @@ LogicalResult LoopOp::verifySymbolUses(SymbolTableCollection &symbols) {
   int64_t frame = frameBytes(*this, getBodyAttr(), symbols);
   SmallVector<Type> all =
       typesOf(onBuffers ? ValueRange(getOutputs()) : ValueRange(getResults()));
-  // The outputs are the results, the second buffers of carried tensors, and the
-  // frame.
+  // The outputs are the results, a second buffer for each carried tensor
+  // (iterations write to the two in turn), and the frame, the part of the arena
+  // that the body uses.
   size_t count = all.size();
   if (onBuffers) {
     if (all.size() < 2 * carried + (frame > 0) ||

@@ -1,9 +1,11 @@
-// Variants of kernel.dot. In the first, one operand is a lane of a longer
-// vector, broadcast to all lanes; a lane is a group of K steps. In the second,
-// the target may add each product to any lane of the sums.
+// Variants of kernel.dot, a vector dot product that adds groups of adjacent
+// products (along K) to each lane of an accumulator. In the first variant, the
+// second operand is the same group of elements for all lanes: one lane of a
+// longer vector, which holds several groups. In the second, the target may add
+// each product to any lane of the sums.
 //
 // Targets with a dot product by a lane need no broadcast of the group, and a
-// single vector load fetches the groups of several K steps.
+// single vector load fetches several groups.
 
 #ifndef INGOT_DIALECTS_KERNEL_DOTLANE_H
 #define INGOT_DIALECTS_KERNEL_DOTLANE_H
@@ -15,19 +17,20 @@
 namespace ingot::kernel {
 
 struct DotLane {
-  /// The vector that contains the group of K steps, and the index of the group
-  /// in the vector.
+  /// The longer vector, and the index in it of the group of elements along K
+  /// (the summed axis) that all lanes use.
   mlir::Value vector;
   int64_t lane;
 };
 
-/// If `operand` is one group of K steps, broadcast to all lanes, returns the
-/// vector lane that contains the group; otherwise nullopt.
+/// If `operand` is one group of elements along K (the summed axis), broadcast
+/// to all lanes, returns the vector that contains the group and the index of
+/// the group in it; otherwise nullopt.
 std::optional<DotLane> dotLane(mlir::Value operand);
 
 /// Returns the name, in a target's table of intrinsics, of a dot product of
-/// types `a` and `b` (such as "si8") whose second operand is the group of K
-/// steps in lane `lane` of a longer vector.
+/// types `a` and `b` (such as "si8") whose second operand is, for all lanes,
+/// the group of elements in lane `lane` of a longer vector.
 std::string dotByLane(llvm::StringRef a, llvm::StringRef b, int64_t lane);
 
 /// Marks a dot product of 8-bit integers in code that finally sums all lanes of
@@ -37,13 +40,14 @@ std::string dotByLane(llvm::StringRef a, llvm::StringRef b, int64_t lane);
 inline constexpr llvm::StringLiteral kAcrossLanesAttr = "kernel.across_lanes";
 
 /// Returns the name, in a target's table of intrinsics, of a dot product of
-/// types `a` and `b` that is marked by kAcrossLanesAttr.
+/// types `a` and `b` that is marked by kAcrossLanesAttr: only the sum of all
+/// lanes of the result is defined.
 std::string dotAcrossLanes(llvm::StringRef a, llvm::StringRef b);
 
 /// Returns the name, in a target's table of intrinsics, of a dot product of
 /// pairs of 8-bit integers of types `a` and `b` with sums of 16 bits. A target
-/// may saturate the sum of a pair, so the code that builds it has to know that
-/// all sums fit into 16 bits.
+/// may saturate the sum of a pair, so only code that knows that all sums fit
+/// into 16 bits may build such a dot product.
 std::string dotInHalves(llvm::StringRef a, llvm::StringRef b);
 
 } // namespace ingot::kernel

@@ -1,9 +1,9 @@
-// Verifies forks, whose branches run concurrently, and teams (worker groups).
+// Verifies forks (launches of kernels in branches that run concurrently) and
+// teams (worker groups: the same threads process the launches in sequence).
 //
 // Launches with the same `fork` are consecutive. A launch reads only data that
 // was written before the fork or by its own branch, not data that other
-// branches write. Launches with the same `team` are consecutive as well, and
-// run in sequence.
+// branches write. Launches with the same `team` are consecutive as well.
 
 #include "dialects/kernel/HostOps.h"
 #include "dialects/kernel/KernelModule.h"
@@ -12,15 +12,16 @@ using namespace mlir;
 
 namespace ingot::kernel {
 
-/// Whether an operation of a program does work at run time, so that a fork ends
-/// before it.
+/// Whether an operation does work at run time, so that a fork (branches of
+/// launches that run concurrently) ends before it.
 static bool isStep(Operation *op) {
   return isa<LaunchOp, CopyOp, IfOp, LoopOp, ReadSizesOp, CheckSizesOp,
              RequireEqualOp>(op);
 }
 
-/// Returns the launch in another branch of the same fork that computes `value`,
-/// or the buffer of which `value` is a slice; null if there is none.
+/// Returns the launch, in another branch of the same fork (whose branches run
+/// concurrently), that computes `value` or the tensor of which `value` is a
+/// slice; null if there is none.
 static LaunchOp ofOtherBranch(Value value, LaunchOp launch) {
   Operation *op = value.getDefiningOp();
   if (!op)
@@ -38,14 +39,16 @@ static LaunchOp ofOtherBranch(Value value, LaunchOp launch) {
 
 namespace {
 
-/// Checks the order of forks, or of teams (worker groups): the launches of each
+/// Checks the order of forks (branches that run concurrently), or of teams
+/// (launches that the same threads process in sequence): the launches of each
 /// fork or team are consecutive, and its number is greater than those of the
 /// previous ones.
 class Order {
 public:
   explicit Order(StringRef kind) : kind(kind) {}
 
-  /// Checks the next launch, and the number of its fork or team if it has one.
+  /// Checks the next launch (call of a kernel), and the number of its fork or
+  /// team if it has one.
   LogicalResult next(LaunchOp launch, std::optional<uint64_t> number) {
     if (number && number != open && last && *number <= *last)
       return launch.emitOpError("is of ")
@@ -115,7 +118,8 @@ namespace {
 struct Access {
   mutable LaunchOp launch;
   bool isWrite;
-  /// The accessed buffer: an argument of the program, or null for the arena.
+  /// The accessed buffer: an argument of the program, or null for the arena,
+  /// the buffer for intermediate tensors.
   Value root;
   int64_t begin, end, row, stride = 0;
 

@@ -10,8 +10,8 @@
 
 namespace ingot::kernel {
 
-/// Whether a buffer is in the second memory: VTCM or, for a GPU target, host
-/// memory.
+/// Whether a buffer is in the memory that is used beside the main one: VTCM or,
+/// for a GPU target, host memory.
 bool isInSecondMemory(mlir::Value buffer);
 
 } // namespace ingot::kernel

@@ -1,11 +1,12 @@
 // Verifiers of the kernel dialect.
 //
 // A launch is checked against its callee in every stage of the pipeline. First,
-// both work on tensors; then the callee is scheduled and works on memrefs, but
-// the launch is not planned yet; finally, both work on memrefs. The operands of
-// the launch, followed by its results, must match the callee's arguments (and
-// results) in shape and element width. Signedness is not compared, since it is
-// lost when a kernel is lowered from the graph dialect.
+// launch and callee work on tensors. Then loops have been built in the callee,
+// which works on memrefs, but the launch still works on tensors. Finally,
+// launch and callee work on memrefs. The operands of the launch, followed by
+// its results, must match the callee's arguments (and results) in shape and
+// element width. Signedness is not compared, since it is lost when a kernel is
+// lowered from the graph dialect.
 
 #include "dialects/kernel/KernelDialect.h"
 
@@ -164,7 +165,9 @@ LogicalResult FuncOp::verify() {
   if (isOnTensors(*this)) {
     if (!llvm::all_of(arguments, llvm::IsaPred<RankedTensorType>))
       return emitOpError("mixes tensors and buffers");
-    // Extent and threads are set when the stage `schedule` builds the loops.
+    // The stage `schedule`, which builds the loops of a kernel, also sets its
+    // extent (number of iterations that run in parallel) and its number of GPU
+    // threads.
     if (getExtent() || getThreads())
       return emitOpError("has an extent or threads before it has loops");
     if (auto strides = getInputStrides();
@@ -288,8 +291,8 @@ LogicalResult ReturnOp::verify() {
 /// Checks that the strides are static and the offset is not negative. Generated
 /// C++ can index no other layouts.
 static LogicalResult verifyLayout(Operation *op, MemRefType type) {
-  // An identity layout is valid; empty buffers, which are never indexed, have
-  // it too.
+  // An identity layout is valid. Empty buffers, which are never indexed, have
+  // such a layout, too.
   if (type.getLayout().isIdentity())
     return success();
   SmallVector<int64_t> strides;
@@ -358,7 +361,8 @@ LogicalResult LaunchOp::verify() {
   ArrayRef<int64_t> pairs = getInplace().value_or(ArrayRef<int64_t>());
   if (pairs.size() % 2 != 0)
     return emitOpError("'inplace' must be pairs (result, operand)");
-  // After planning, the results are the last operands.
+  // Once memory is planned, a launch has no results: the buffers for them are
+  // its last operands.
   int64_t results =
       getResults().empty() ? getOperands().size() : getResults().size();
   for (size_t i = 0; i < pairs.size(); i += 2)

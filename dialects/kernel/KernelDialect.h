@@ -1,4 +1,5 @@
-// The operations of a program after lowering: launches, arena buffers, views.
+// The operations of a program after lowering: launches (calls of kernels),
+// buffers in the arena (the memory for intermediate tensors), views.
 // KernelOps.td describes each operation, and why no upstream operation serves.
 
 #ifndef INGOT_DIALECTS_KERNEL_KERNELDIALECT_H
@@ -42,9 +43,9 @@ inline constexpr llvm::StringLiteral kSideBySideAttr = "kernel.side_by_side";
 /// Name of an attribute of functions that kernels call: a comment to print
 /// above the C++ function.
 inline constexpr llvm::StringLiteral kCommentAttr = "kernel.comment";
-/// Names of the attributes of programs. `kernel.equal_sizes` is a flat list of
-/// pairs of sizes: x0, y0, x1, y1, ... The two sizes of a pair must be equal at
-/// run time.
+/// Names of the attributes of programs (entry points, and bodies of ifs and
+/// loops). `kernel.equal_sizes` is a flat list of pairs of sizes: x0, y0, x1,
+/// y1, ... The two sizes of a pair must be equal at run time.
 inline constexpr llvm::StringLiteral kEqualSizesAttr = "kernel.equal_sizes";
 inline constexpr llvm::StringLiteral kMacsRecomputedAttr =
     "kernel.macs_recomputed";
@@ -58,7 +59,8 @@ inline constexpr llvm::StringLiteral kUnsignedAttr = "kernel.unsigned";
 inline constexpr llvm::StringLiteral kAlignAttr = "kernel.align";
 inline constexpr llvm::StringLiteral kClearedAttr = "kernel.cleared";
 inline constexpr llvm::StringLiteral kMayAliasAttr = "kernel.may_alias";
-/// Names of attributes of the arguments and results of programs.
+/// Names of attributes of the arguments and results of programs (entry points,
+/// and bodies of ifs and loops).
 inline constexpr llvm::StringLiteral kOnnxNameAttr = "kernel.onnx_name";
 inline constexpr llvm::StringLiteral kOnnxTypeAttr = "kernel.onnx_type";
 inline constexpr llvm::StringLiteral kOutputAttr = "kernel.output";
@@ -70,8 +72,8 @@ inline constexpr llvm::StringLiteral kStateAttr = "kernel.state";
 inline constexpr llvm::StringLiteral kSlotsAttr = "kernel.slots";
 inline constexpr llvm::StringLiteral kPhaseAttr = "kernel.phase";
 inline constexpr llvm::StringLiteral kAppendedAttr = "kernel.appended";
-/// The values of `kernel.part`: the role of a tensor in a sequence or optional
-/// value.
+/// The values of `kernel.part`: which part of an ONNX sequence or optional
+/// value a tensor of the interface contains.
 inline constexpr llvm::StringLiteral kElementsPart = "elements";
 inline constexpr llvm::StringLiteral kShapesPart = "shapes";
 inline constexpr llvm::StringLiteral kPresentPart = "present";
@@ -89,11 +91,12 @@ bool sharesSteps(FuncOp kernel);
 /// Whether a launch of the kernel has work for several threads.
 bool usesThreads(FuncOp kernel);
 
-/// Checks that the launches of a fork are consecutive, and that none reads a
-/// value that another branch computes.
+/// Checks that the launches of a fork (whose branches run concurrently) are
+/// consecutive, and that none reads a value that another branch computes.
 llvm::LogicalResult verifyForks(ProgramOp program);
-/// Checks that the launches of a worker group (`team`) are consecutive. Between
-/// them, no other operation may do work or stop the program.
+/// Checks that the launches of a worker group (`team`: the same threads process
+/// them in sequence) are consecutive. Between them, no other operation may do
+/// work or make the program return an error.
 llvm::LogicalResult verifyTeams(ProgramOp program);
 
 /// Returns the bytes of one element in memory; types narrower than a byte, such

@@ -1,4 +1,5 @@
-// Queries of a module of kernels and of the programs that launch them.
+// Queries of a module of kernels and of the programs that launch them: entry
+// points, and bodies of ifs and loops.
 
 #ifndef INGOT_DIALECTS_KERNEL_KERNELMODULE_H
 #define INGOT_DIALECTS_KERNEL_KERNELMODULE_H
@@ -19,17 +20,18 @@ llvm::SmallVector<ProgramOp> entryPrograms(mlir::ModuleOp module);
 /// Returns the first entry point; null if there is none.
 ProgramOp mainProgram(mlir::ModuleOp module);
 
-/// Returns the programs that `op` runs if it is a kernel.if or kernel.loop;
-/// otherwise none.
+/// Returns the bodies (each is a kernel.program) of `op` if it is a kernel.if
+/// or kernel.loop; otherwise none.
 llvm::SmallVector<ProgramOp> programsRunBy(mlir::Operation *op);
-/// Returns all programs of a module, each after the programs that it runs.
+/// Returns all programs of a module (entry points, and bodies of ifs and
+/// loops), each after the programs that it runs.
 llvm::SmallVector<ProgramOp> programsInOrder(mlir::ModuleOp module);
-/// Returns `entry` and the programs that it runs, directly or indirectly, each
-/// after the programs that it runs.
+/// Returns `entry` and the programs that it runs, directly or indirectly: the
+/// bodies of its ifs and loops. Each program follows those that it runs.
 llvm::SmallVector<ProgramOp> programsInOrder(ProgramOp entry);
-/// Whether a program for a device does work on the host, that is, runs other
-/// programs, reads or checks data-dependent sizes, copies to or from the host,
-/// or launches a host kernel.
+/// Whether a program for a device makes decisions or computes on the host, that
+/// is, has ifs or loops, reads or checks data-dependent sizes, copies to or
+/// from the host, or launches a kernel that the host executes.
 bool decidesOnHost(ProgramOp program);
 
 /// Returns the buffer that a load or store accesses through views: an argument,
@@ -40,10 +42,11 @@ mlir::Value bufferRoot(mlir::Value memref);
 /// buffers, each aligned.
 int64_t sharedBytes(FuncOp kernel);
 
-/// Returns the number of branches of a program's widest fork; 1 if it has none.
+/// Returns the number of branches of a program's widest fork (launches that run
+/// concurrently); 1 if it has no fork.
 int64_t mostBranches(ProgramOp program);
 /// Checks, once launches work on buffers, that no branch of a fork writes bytes
-/// that another branch reads or writes.
+/// that another branch, which runs concurrently, reads or writes.
 llvm::LogicalResult checkBranches(ProgramOp program,
                                   const mlir::SymbolTable &symbols);
 

@@ -32,8 +32,8 @@ def Kernel_Cursor : TypeDef<Kernel_Dialect, "Cursor"> {
   let summary = "A pointer into a buffer that advances as it is read";
 }
 
-/// A buffer of static shape. Or a one-dimensional buffer of any size, for a
-/// kernel that serves several shapes.
+/// A buffer of static shape or, for a kernel that serves several shapes, a
+/// one-dimensional buffer of any size.
 def Kernel_Buffer : AnyTypeOf<[AnyStaticShapeMemRef,
                                MemRefRankOf<[AnyType], [1]>]>;
 

@@ -8,8 +8,8 @@
 
 namespace ingot::kernel {
 
-/// The command that compiles the model with the same options. It contains no
-/// names of the output and of its functions.
+/// The command that compiles the model with the same options, without the
+/// options that name the output and its functions.
 inline constexpr llvm::StringLiteral kCommandAttr = "kernel.command";
 
 } // namespace ingot::kernel

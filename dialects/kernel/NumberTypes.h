@@ -1,5 +1,5 @@
-// Classifies the types that kernels compute with: scalars, vectors, masks, and
-// narrow types without arithmetic in C++.
+// Classifies the types that kernels compute with: scalars, vectors, masks
+// (vectors of i1), and narrow types without arithmetic in C++.
 
 #ifndef INGOT_DIALECTS_KERNEL_NUMBERTYPES_H
 #define INGOT_DIALECTS_KERNEL_NUMBERTYPES_H

@@ -26,9 +26,8 @@ void KernelDialect::addSizes() {
 
 namespace ingot::kernel {
 
-/// The order of symbols: by name, then by choice. A name alone may be
-/// ambiguous, since the caller's name for a symbol may equal the formula that
-/// is the name of another symbol.
+/// The order of symbols: by name, then by choice (how the symbol is computed
+/// from other sizes, if it is).
 static bool byName(SymbolAttr a, SymbolAttr b) {
   return std::pair(a.getName(), a.getChoice()) <
          std::pair(b.getName(), b.getChoice());
@@ -353,7 +352,8 @@ void Dim::narrowByChoices() {
   auto isChoice = [](SymbolAttr symbol) {
     return !symbol.isGiven() && symbol.getChoice() != SizeChoice::Quotient;
   };
-  // Each choice among the symbols doubles the number of evaluations.
+  // A symbol that is a choice, such as min(n, m), is replaced by each of the
+  // two in turn. This doubles the number of expressions to evaluate.
   constexpr int64_t mostChoices = 4;
   int64_t choices = llvm::count_if(used, isChoice);
   bool isAlone = isa<AffineSymbolExpr>(value);

@@ -96,8 +96,9 @@ private:
   static Dim combine(const Dim &x, const Dim &y, mlir::AffineExprKind kind);
   /// Returns this size with `size` in place of symbol `i`.
   Dim withSymbol(size_t i, const Dim &size) const;
-  /// Narrows `range`: tries both operands in place of the first symbol that is
-  /// a choice between two.
+  /// Narrows `range`: if a symbol is a choice between two sizes, such as min(n,
+  /// m), the range is within the ranges of the two expressions with one of
+  /// these sizes in its place.
   void narrowByChoices();
 
   mlir::AffineExpr value;
@@ -144,11 +145,11 @@ mlir::RankedTensorType tensorOf(llvm::ArrayRef<Dim> sizes, mlir::Type element);
 /// Returns these sizes as one attribute.
 SizesAttr sizesAttr(llvm::ArrayRef<Dim> sizes, mlir::MLIRContext *context);
 Dims dimsOf(SizesAttr sizes);
-/// Rejects `op` unless it reads `integers` integers and `sizes` has one size
-/// for each of them.
+/// Verifies an operation that reads `sizes` from a buffer of integers: rejects
+/// `op` unless the buffer has one integer for each size.
 llvm::LogicalResult verifyReadSizes(mlir::Operation *op, int64_t integers,
                                     SizesAttr sizes);
-/// Rejects `op` if `pairs` has an odd number of sizes.
+/// Rejects `op` if `pairs`, a flat list of pairs of sizes, has an odd length.
 llvm::LogicalResult verifyPairs(mlir::Operation *op, SizesAttr pairs);
 inline bool hasDynamicSizes(mlir::Type type) {
   return static_cast<bool>(SizesAttr::of(type));

@@ -2,8 +2,8 @@
 //
 // A string is a pointer to zero-terminated characters, as in C. Moving a string
 // moves only the pointer; the characters are owned by the caller, by a constant
-// or by a buffer of the arena. Upstream's `llvm.ptr` would require the LLVM
-// dialect.
+// or by a buffer for intermediate tensors. Upstream's `llvm.ptr` would require
+// the LLVM dialect.
 
 #ifndef INGOT_DIALECTS_KERNEL_STRINGOPS_TD
 #define INGOT_DIALECTS_KERNEL_STRINGOPS_TD

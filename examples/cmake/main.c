@@ -1,5 +1,6 @@
 /* Runs one network twice from C: compiled for any machine (portable) and for
- * this machine (fast). Both use the same arena. Compares the results. */
+ * this machine (fast). Both use the same arena (working memory). Compares the
+ * results. */
 
 #include "fast.h"
 #include "portable.h"

@@ -1,9 +1,9 @@
 // compare.cpp: the same network in float and in int8.
 //
 // Both networks classify the pictures of characters that are stored in flash
-// (described in examples/quantize); they share one arena. For each network,
-// prints its memory, its instructions per picture and how many pictures it
-// classifies correctly.
+// (described in examples/quantize); they share one arena (working memory). For
+// each network, prints its memory, its instructions per picture and how many
+// pictures it classifies correctly.
 
 #include "board.h"
 #include "chars.h"

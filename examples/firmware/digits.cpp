@@ -1,7 +1,8 @@
 // digits.cpp: classifies ten handwritten digits on a board.
 //
 // The images are stored in flash, as the ONNX files that come with the model.
-// Each is copied to RAM and classified; the network works in the arena.
+// Each is copied to RAM and classified; the arena is the network's working
+// memory.
 
 #include "board.h"
 #include "mnist.h"

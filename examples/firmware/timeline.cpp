@@ -1,10 +1,11 @@
 // timeline.cpp: records when each kernel of a network starts and ends, and
 // prints the log that `ingot trace` converts to a timeline.
 //
-// The hook only stores the time: printing would take longer than a kernel. The
-// emulated boards count instructions; the timeline is that of a core that
-// executes 100 million instructions per second. On a real board the ticks of
-// its timer are real time, and the first line is the frequency of the timer.
+// The trace hook, a function that is called before and after each kernel, only
+// stores the time: printing would take longer than a kernel. The timer of an
+// emulated board counts instructions, and the log states that a core executes
+// 100 million of them per second. On a real board, ticks are real time, and the
+// first line of the log must state the frequency of the timer.
 
 #include "board.h"
 #include "traced.h"

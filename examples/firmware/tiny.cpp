@@ -2,9 +2,9 @@
 //
 // The networks (image classification, keyword spotting, person detection and
 // anomaly detection, in float) keep no state between runs, so they share an
-// arena of the size that the largest one needs. The networks come without data:
-// inputs are pseudo-random. For each network, prints the index of the largest
-// output and its value in millionths, which should match any other
+// arena (working memory) of the size that the largest one needs. The networks
+// come without data: inputs are pseudo-random. For each network, prints the index
+// of the largest output and its value in millionths, which should match any other
 // implementation.
 
 #include "board.h"

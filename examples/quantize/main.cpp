@@ -3,9 +3,10 @@
 //     usage: compare [PICTURES]     default: chars.bin
 //
 // Both networks classify the pictures of characters in chars.bin. For each,
-// prints the sizes of weights and arena, the time per picture and how many
-// pictures it classifies correctly; then in how many pictures both agree, and
-// the signal-to-noise ratio of the int8 outputs.
+// prints the sizes of the weights and of the arena (the working memory), the time
+// per picture and how many pictures it classifies correctly; then for how many
+// pictures both give the same answer, and the signal-to-noise ratio of the int8
+// outputs.
 
 #include "chars.h"
 #include "chars_int8.h"
@@ -51,8 +52,8 @@ static std::vector<Picture> readPictures(const char *path) {
   return pictures;
 }
 
-/// One of the two networks: the bytes of its weights and arena, its answers,
-/// and its time per picture.
+/// One of the two networks: the bytes of its weights and of its arena (the
+/// working memory), its answers, and its time per picture.
 struct Network {
   const char *name;
   unsigned weights, arena;

@@ -30,11 +30,11 @@ namespace ingot::decide {
 
 namespace {
 
-/// The entry of a plan (the dictionary `plan` of a group) that holds the panel
-/// width, as a number of columns.
+/// The entry of a plan (the dictionary `plan` of a group) that holds the number
+/// of columns in a panel of packed weights.
 constexpr StringLiteral columnsKey = "columns";
-/// If the common width slows down a group by more than this factor, the group
-/// keeps its own panels.
+/// If packing the weights in the common panel width slows down a group by more
+/// than this factor, the group keeps a copy of the weights in its own width.
 constexpr double mostLoss = 1.25;
 
 struct AgreePanelsPass : impl::AgreePanelsBase<AgreePanelsPass> {
@@ -43,7 +43,8 @@ struct AgreePanelsPass : impl::AgreePanelsBase<AgreePanelsPass> {
   void runOnOperation() override {
     target = lookupTarget(targetName);
     // Collects the groups that read the same weights. Weights are compared by
-    // their bytes, since the importer creates a constant per function.
+    // their bytes, since the importer creates a separate constant in each
+    // function.
     std::map<uint64_t, SmallVector<Readers>> byHash;
     getOperation().walk([&](GroupOp group) {
       DictionaryAttr plan = group.getPlanAttr();
@@ -76,8 +77,9 @@ private:
     SmallVector<GroupOp> groups;
   };
 
-  /// Returns the constant that the strategy of `group` will pack into panels;
-  /// null if there is none.
+  /// Returns the constant weights that the strategy of `group` will pack into
+  /// panels (the weights of some columns, in the order in which the kernel
+  /// reads them); null if there are none.
   ConstantOp packableConstant(GroupOp group) const {
     for (Operation &op : group.getBody().front())
       if (OpOperand *weights = schedule::packableWeights(&op, *target))
@@ -99,8 +101,8 @@ private:
     const schedule::Strategy *strategy =
         schedule::lookupStrategy(group.getStrategy());
     // Once the weights of a group are packed, its strategy offers only plans
-    // for these panels. So this function clones the group, packs the weights of
-    // the clone, and asks for the clone's plans.
+    // with the panel width of the packed weights. So this function clones the
+    // group, packs the weights of the clone, and asks for the clone's plans.
     OpBuilder builder(group);
     NamedAttrList entries(group.getPlanAttr());
     entries.set(columnsKey, builder.getI64IntegerAttr(columns));

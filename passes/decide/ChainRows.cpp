@@ -38,13 +38,13 @@ void separateStages(GroupOp chain) {
 
 namespace {
 
-/// Whether fusing `chain` makes it faster: an intermediate tensor of one image
-/// exceeds half of the L2 cache (input and result need the other half), and the
-/// chain has enough rows for the threads. If only the batch exceeds the cache,
-/// the chain is not fused: its tiles end with each row, and for short rows this
-/// costs as much as the cache misses. Measured speed relative to separate
-/// kernels: 0.7 to 1.1 for batches of eight small images, 1.2 to 1.8 for large
-/// images.
+/// Whether the groups of `chain` are faster if they are fused: an intermediate
+/// tensor of one image exceeds half of the L2 cache (input and result need the
+/// other half), and the chain has enough rows for the threads. If only the
+/// batch exceeds the cache, the chain is not fused: tiles of a fused chain end
+/// at the end of each row, and for short rows this costs as much as the cache
+/// misses. Measured speed relative to separate kernels: 0.7 to 1.1 for batches
+/// of eight small images, 1.2 to 1.8 for large images.
 bool pays(const schedule::RowChain &chain, const TargetDescription &target) {
   auto stages = chain.stages();
   return chain.parts(target) >= schedule::RowChain::enoughParts &&

@@ -1,4 +1,5 @@
-// Splits row chains, which ChainRows.cpp forms, into groups again.
+// Splits row chains (groups that ChainRows.cpp fused to compute them row by
+// row) into their groups again.
 
 #ifndef INGOT_PASSES_DECIDE_CHAINROWS_H
 #define INGOT_PASSES_DECIDE_CHAINROWS_H

@@ -1,4 +1,5 @@
-// Collects the elementwise operators between a value and a result.
+// Collects the elementwise operators by which a result is computed from a
+// value.
 
 #ifndef INGOT_PASSES_DECIDE_ELEMENTOPERATORS_H
 #define INGOT_PASSES_DECIDE_ELEMENTOPERATORS_H
@@ -8,21 +9,21 @@
 
 namespace ingot::decide {
 
-/// A set of elementwise operators that ends with the operator of a result. It
-/// grows from the result towards the operands.
+/// A set of elementwise operators that together compute one result. It grows
+/// from the operator of the result towards the operands.
 class ElementOperators {
 public:
   /// `shape` is the shape of the result, which all operators must have.
   explicit ElementOperators(llvm::ArrayRef<int64_t> shape) : shape(shape) {}
 
-  /// Adds `op` to the set and its operands, except scalar constants, to `open`.
-  /// Returns false and does not add `op` if it is not elementwise or if its
-  /// result or an operand does not have the shape `shape`.
+  /// Adds `op` to the set, and adds its operands, except scalar constants, to
+  /// `open`. Returns false and does not add `op` if it is not elementwise or if
+  /// its result or an operand does not have the shape `shape`.
   bool enter(mlir::Operation *op);
   /// Removes from `open` the value that is computed last in program order, and
   /// adds the operator that computes it. Returns false if the value has no
-  /// defining operator, `takes` or `enter` rejects the operator, or the set
-  /// contains `most` operators already.
+  /// defining operator, if `takes` or `enter` rejects the operator, or if the
+  /// set contains `most` operators already.
   bool enterNext(llvm::function_ref<bool(mlir::Operation *)> takes =
                      [](mlir::Operation *) { return true; });
   /// Operands of the collected operators that no collected operator computes,
@@ -30,8 +31,8 @@ public:
   llvm::SetVector<mlir::Value> open;
 
   bool contains(mlir::Operation *op) const { return operators.contains(op); }
-  /// Clones the operators in program order and returns the clones. In the
-  /// clones, `operand` is replaced by `samples`, and results have the shape of
+  /// Clones the operators in program order and returns the clones. The clones
+  /// read `samples` instead of `operand`, and their results have the shape of
   /// `samples`.
   llvm::SmallVector<mlir::Operation *> copyFor(mlir::OpBuilder &builder,
                                                mlir::Value operand,

@@ -47,9 +47,9 @@ struct Fixed {
   int fraction = 0;
 };
 
-/// Limits of fixed-point numbers: magnitudes are below 2^magnitudeBits, so that
-/// the sum of two numbers still fits a signed 32-bit integer, and there are at
-/// most `mostFraction` fractional bits.
+/// Limits of fixed-point numbers. Magnitudes are below 2^magnitudeBits, so that
+/// the sum of two numbers still fits a signed 32-bit integer. At most
+/// `mostFraction` bits are fractional bits.
 constexpr int magnitudeBits = 30, mostFraction = 24;
 
 /// log2(e). Softmax is computed with powers of 2: e^x = 2^(x * log2e).
@@ -92,8 +92,8 @@ public:
   /// a row along `axis` whose maximum is far below `least` becomes zeros.
   Value softmax(const Fixed &x, int64_t axis,
                 std::optional<double> least = std::nullopt) {
-    // The powers have 30 fractional bits, and their sum `bits` fewer, so that
-    // it cannot overflow.
+    // The powers have 30 fractional bits. Their sum has `bits` fractional bits
+    // fewer, so that it cannot overflow.
     int bits = bitsFor(shapeOf(x.integer)[axis]);
     Value top = reduced<ReduceMaxOp>(x.integer, axis);
     if (least)
@@ -125,8 +125,9 @@ public:
     int64_t axisOfMask = axis - int64_t(shapeOf(scores.integer).size()) +
                          int64_t(shapeOf(mask).size());
     constexpr double mostFloat = std::numeric_limits<float>::max();
-    // The difference of two infinities is NaN, and a comparison with NaN is
-    // false: `limited` is then `deepest`.
+    // If both the mask element and the maximum `top` are infinite, their
+    // difference `below` is NaN. Comparisons with NaN are false, so `limited`
+    // is `deepest` there.
     double unit = std::ldexp(1.0, scores.fraction);
     Value top = binary<MaximumOp>(reduced<ReduceMaxOp>(mask, axisOfMask),
                                   real(-mostFloat)),
@@ -159,8 +160,8 @@ public:
     int bits = bitsFor(count);
     Value centered = x.integer;
     if (center) {
-      // Elements are rounded before they are summed, since truncating all
-      // elements of a row would shift its mean.
+      // Drops low bits so that the sum of a row fits 32 bits. Rounds while
+      // doing so, since truncating all elements of a row would shift its mean.
       Value parts = bits == 0
                         ? x.integer
                         : right(binary<AddOp>(x.integer,
@@ -172,8 +173,8 @@ public:
                                                   double(count))));
       centered = binary<SubOp>(x.integer, left(half, 1));
     }
-    // Shifts each row so that its largest magnitude has as many bits as the sum
-    // of squares allows.
+    // Shifts each row so that its largest magnitude has as many bits as
+    // possible without an overflow of the sum of squares.
     int room = std::min((63 - bits) / 2, magnitudeBits);
     Value largest = reduced<ReduceMaxOp>(unary<AbsOp>(centered), axis);
     auto by = [&](bool toLeft) {
@@ -195,8 +196,9 @@ public:
           variance = sum_(
               scaled(inFloats(squares), std::ldexp(1.0, 32) / double(count)),
               scaled(scale, std::ldexp(epsilon, 2 * x.fraction)));
-    // The largest magnitude is at least 2^(room - 1), and it is at most
-    // sqrt(count) times the deviation. This bounds the factor.
+    // The largest magnitude in a row is at least 2^(room - 1) and at most
+    // sqrt(count) times the standard deviation. So the deviation has a lower
+    // bound, and its inverse, the factor, fits 32 bits.
     int fraction = room - 3 - (bits + 1) / 2;
     Value factor = cast(
         scaled(inverseRoot(variance), std::ldexp(1.0, 32 + fraction)), si32);
@@ -219,11 +221,11 @@ private:
     return 1 - exponent;
   }
 
-  /// Computes 2^x for x <= 0 with `fraction` fractional bits; the result has 30
-  /// fractional bits.
+  /// Computes 2^x for x <= 0. `x` has `fraction` fractional bits, the result
+  /// has 30.
   Value power(Value x, int fraction) {
     // Splits x into the nearest integer `whole` and the remainder `rest` in
-    // [-1/2, 1/2], in units of 2^-32.
+    // [-1/2, 1/2]. One unit of `rest` is 2^-32.
     Value whole = right(binary<AddOp>(x, number(int64_t(1) << (fraction - 1))),
                         fraction),
           rest = leftBits(x, 32 - fraction);
@@ -305,12 +307,12 @@ private:
   static constexpr int newtonSteps = 3;
 };
 
-/// The least number of fractional bits of exponents of 2. With fewer bits, the
-/// powers of 2 would have a relative error above 1/1000.
+/// The least number of fractional bits of x in 2^x. With fewer bits, the powers
+/// of 2 would have a relative error above 1/1000.
 constexpr int leastOfPowers = 10;
 /// The largest size of a softmax or layer_norm axis that is rewritten. Sums
 /// along the axis are not split into partial sums, so each element loses
-/// log2(size) bits.
+/// log2(size) bits of precision.
 constexpr int64_t longestRow = int64_t(1) << 16;
 
 /// Whether `v` is a finite constant, or is computed from finite constants only
@@ -329,14 +331,15 @@ bool isSurelyFinite(Value v) {
   return true;
 }
 
-/// Scores with a mask: floats that are added to the scores, or a condition that
-/// selects scores or a constant.
+/// Scores with a mask: either floats that are added to the scores, or a
+/// condition that selects between the scores and a constant.
 struct MaskedScores {
   Value scores;
-  /// The added floats; null for a selection.
+  /// The floats that are added to the scores; null if a condition selects
+  /// between scores and a constant.
   Value mask;
-  /// The condition of a selection; scores are taken where it equals
-  /// `takesTrue`, `hidden` elsewhere.
+  /// The condition of a selection: where it equals `takesTrue`, the scores are
+  /// taken, elsewhere the constant `hidden`.
   Value condition;
   bool takesTrue = false;
   double hidden = 0;
@@ -374,7 +377,8 @@ std::optional<Value> formMaskedSoftmax(SoftmaxOp op) {
     auto masked = MaskedScores::of(input, swap);
     if (!masked)
       continue;
-    // Integers cannot represent the NaN of a row whose elements are all -inf.
+    // The softmax of a row whose elements are all -inf is NaN, which integers
+    // cannot represent.
     bool hasNaN = !op.getZeroNan() && !masked->isSurelyFinite() &&
                   !llvm::all_of(op->getUsers(), llvm::IsaPred<QuantizeOp>);
     Value mask = masked->mask ? masked->mask : masked->condition,
@@ -437,9 +441,9 @@ bool isMove(Operation *op) {
   return isa<ReshapeOp, SliceOp, TransposeOp>(op) && !hasDynamicSizes(op);
 }
 
-/// Builds a sum of integers that has several users, or that is reshaped, sliced
-/// or transposed, as a fixed-point tensor. Returns nothing if `op` does not
-/// match.
+/// If `op` is a sum of integers that has several users, or that is reshaped,
+/// sliced or transposed, builds the sum as a fixed-point tensor. Otherwise
+/// returns nothing.
 std::optional<Value> formShared(Operation *op) {
   if (op->getNumResults() != 1 || op->use_empty() || hasDynamicSizes(op) ||
       !isa<ElementwiseOpInterface>(op))

@@ -60,7 +60,7 @@ public:
   Value build(OpBuilder &builder, ForestOp forest) const;
 
 private:
-  /// The constant operands of the forest.
+  /// The constant operands of a graph.forest.
   struct Walk {
     std::vector<int32_t> feature, next, roots, depths, first, targets;
     std::vector<float> threshold, weights;
@@ -78,8 +78,8 @@ private:
   /// leaves, from left to right, to `weights` and `targets`. Fails if the tree
   /// has too many leaves, or a leaf has several weights.
   LogicalResult add(const Walk &walk, int32_t at, std::vector<Node> &nodes);
-  /// Appends the masks of a tree, in words of 32 leaves. The leaves of the tree
-  /// begin at index `firstLeafOfTree` of `weights`.
+  /// Appends the masks of a tree, in 32-bit words with one bit per leaf. The
+  /// leaves of the tree begin at index `firstLeafOfTree` of `weights`.
   void addWords(const Walk &walk, ArrayRef<Node> nodes,
                 int64_t firstLeafOfTree);
 

@@ -48,10 +48,11 @@ SmallVector<int64_t> stridesOf(ArrayRef<int64_t> shape) {
 }
 
 /// Limits of a group: its number of operators, and how many times an element of
-/// an operator may be computed for one element of the group's result. Elements
-/// are built by recursion, with several stack frames per operator. If the users
-/// of an operator read its elements at several indices, the element is computed
-/// again for each index.
+/// an operator may be computed for one element of the group's result. The first
+/// limit bounds the compiler's stack: code of an element is built by recursion
+/// over the operators. The second one bounds repeated work: if the users of an
+/// operator read its elements at several indices, the element is computed again
+/// for each index.
 constexpr size_t mostMembers = 256;
 constexpr int64_t mostTimes = 64;
 
@@ -79,8 +80,9 @@ public:
               op) &&
           !isView(op) && !placed.contains(op))
         build(collect(op), op);
-    // Groups that compute operands of an in-place concatenation store them with
-    // the strides of its result.
+    // Operands of the concatenations in `placed` are written directly into the
+    // result of the concatenation. So the groups that compute them store them
+    // with the strides of this result.
     for (Operation *concat : placed)
       for (Value part : concat->getOperands())
         if (!hasContiguousOperands(cast<ConcatOp>(concat)))
@@ -99,14 +101,15 @@ private:
   }
 
   /// Whether `op` is a nonempty slice whose elements are contiguous in its
-  /// operand. If the operand is stored, such a slice is a view of it.
+  /// operand. If the operand is in memory, such a slice is a view of it.
   static bool isSliceOfStored(Operation *op) {
     return isa<SliceOp>(op) && plan::isContiguous(op) &&
            tensorType(op->getResult(0)).getNumElements() != 0;
   }
 
-  /// Whether a kernel has to store `v` at a given address, because it is
-  /// returned or is an operand of an in-place concatenation.
+  /// Whether a kernel has to store `v` at a given address, because `v` or a
+  /// view of `v` is returned, or is written directly into the result of a
+  /// concatenation.
   bool needsItsPlace(Value v) const {
     return llvm::any_of(v.getUsers(), [&](Operation *user) {
       return user->hasTrait<OpTrait::IsTerminator>() || placed.contains(user) ||
@@ -132,7 +135,8 @@ private:
     }
   }
 
-  /// Copies returned values that are arguments, constants, or returned twice.
+  /// Copies returned values that are arguments, constants, or returned twice,
+  /// so that each result of the function has memory of its own.
   void separateOutputs() {
     Operation *terminator = function.getBody().front().getTerminator();
     llvm::DenseSet<Value> taken;
@@ -153,8 +157,9 @@ private:
     }
   }
 
-  /// Whether `reader` is a convolution of `x` whose kernel can read `x` in place,
-  /// without a copy, if `x` consists of some channels of stored tensors.
+  /// Whether `reader` is a convolution of `x` whose kernel can read the
+  /// operands of `x` in place, without a copy. `x` is a slice of some channels,
+  /// or a concatenation of channels.
   bool readsChannels(Operation *reader, Value x) const {
     auto conv = dyn_cast<ConvOp>(reader);
     return conv && conv.getX() == x && !conv.isWidening() &&
@@ -163,8 +168,9 @@ private:
   }
 
   /// Whether `reader` is a convolution whose device kernel can read the
-  /// channels that `slice` takes in place from the larger tensor. For this, the
-  /// slice and the larger tensor must consist of whole 16-byte vector accesses.
+  /// channels of `slice` in place from the tensor that is sliced. For this, the
+  /// first channel of the slice and the numbers of channels of both tensors
+  /// must be multiples of 16 bytes.
   bool readsWholeVectors(Operation *reader, SliceOp slice) const {
     constexpr int64_t accessBytes = 16;
     auto conv = dyn_cast<ConvOp>(reader);
@@ -181,8 +187,9 @@ private:
            areWholeVectors(slice.getStarts().back());
   }
 
-  /// Clones slices of channels for each user, if all users read the sliced
-  /// tensor in place.
+  /// If all users of a slice of channels can read the sliced tensor in place,
+  /// gives each user its own clone of the slice, so that each user can be
+  /// grouped with its clone.
   void separateSlices() {
     for (auto slice : llvm::make_early_inc_range(
              function.getBody().front().getOps<SliceOp>())) {
@@ -232,8 +239,8 @@ private:
       int64_t own = 0, all = tensorType(concat.getResult()).getNumElements();
       auto isOwn = [&](Value part) {
         Operation *op = part.getDefiningOp();
-        // If the operand is contiguous in the result, a kernel can also write
-        // it through reshapes.
+        // If an operand is contiguous in the result, its kernel can write it
+        // directly even if reshapes follow the kernel.
         while (isa_and_nonnull<ReshapeOp>(op) && part.hasOneUse() &&
                hasContiguousOperands(concat)) {
           part = op->getOperand(0);
@@ -247,12 +254,14 @@ private:
       for (Value part : concat.getInputs())
         own += isOwn(part) ? tensorType(part).getNumElements() : 0;
       bool small = all < 1024;
-      // Leaves the concatenation to a convolution that can read all operands in
-      // place, if some operands are not computed for the concatenation alone.
+      // If the only user of the concatenation is a convolution that can read
+      // all operands in place, and some operands are not computed for the
+      // concatenation alone, leaves the concatenation to the group of the
+      // convolution.
       if (own < all && schedule::readsByParts(concat) &&
           readsChannels(*concat->user_begin(), concat.getResult()))
         continue;
-      // The offsets of the operands must be static.
+      // The offsets of the operands in the result must be static.
       bool isKnown = llvm::all_of(concat.getInputs(), [&](Value part) {
         return dimsOf(part)[concat.getAxis()].known().has_value();
       });
@@ -281,8 +290,8 @@ private:
   struct Growth {
     llvm::SetVector<Operation *> members;
     /// Members with equal `index` compute their elements at the same index; 0
-    /// is the index of the group's result. `times` is the number of times that
-    /// an element of the member is computed, at most.
+    /// is the index of the group's result. `times` is the largest number of
+    /// times that an element of the member is computed.
     struct Place {
       int64_t index, times;
     };
@@ -348,8 +357,9 @@ private:
       candidates.pop();
       if (growth.members.contains(producer))
         continue;
-      // Adds further anchors, such as the first matmul of attention, which are
-      // computed at other indices than the group's result.
+      // Adds further anchors (operators that loop over their operands), such as
+      // the first matmul of attention. Their elements are computed at other
+      // indices than the elements of the group's result.
       if (SmallVector<Operation *> chain = schedule::furtherAnchors(
               producer,
               [&](Operation *op) { return growth.members.contains(op); },
@@ -380,11 +390,12 @@ private:
     return withoutRows(growth.members);
   }
 
-  /// Returns the members without operators whose operands broadcast along rows
-  /// (the last axis). On targets with slow partial-register accesses, a kernel
-  /// of narrow integers treats the tensor as one long row, which such operands
-  /// prevent; they get a group of their own. All members stay if the row length
-  /// is a multiple of the lanes of a register.
+  /// Returns `members` without the operators that broadcast an operand along
+  /// rows (the last axis); these get a group of their own. This is for targets
+  /// with slow partial-register accesses: a kernel of narrow integers treats
+  /// the tensor as one long row there, which is impossible with broadcast
+  /// operands. Returns all members if the row length is a multiple of the lanes
+  /// of a register.
   llvm::SetVector<Operation *>
   withoutRows(const llvm::SetVector<Operation *> &members) const {
     Value result = members.front()->getResult(0);
@@ -414,9 +425,9 @@ private:
     return kept;
   }
 
-  /// Whether `producer` narrows a value whose operator can be in another group.
-  /// The producer then belongs to that group, so that its kernel stores narrow
-  /// elements.
+  /// Whether `producer` converts a value to a narrower type, and the operator
+  /// of this value can be in another group. The producer then belongs to that
+  /// group, so that its kernel stores narrow elements.
   bool isLastOfGroup(Operation *producer) const {
     Operation *before = schedule::isNarrowing(producer)
                             ? producer->getOperand(0).getDefiningOp()
@@ -446,9 +457,9 @@ private:
   }
 
   /// Whether `user` is a concatenation or padding whose device kernel can
-  /// compute `producer` too: each element is read once, by the thread that
-  /// stores it. If `producer` is a view, the kernel computes the tensor of
-  /// which it is a view.
+  /// compute the elements of `producer` too. No element is computed twice,
+  /// since each is read once, by the thread that stores it. If `producer` is a
+  /// view, the kernel computes the tensor of which it is a view.
   bool joinsParts(Operation *producer, Operation *user) const {
     auto isFree = [&](Operation *op) {
       return !grouped.contains(op) && !placed.contains(op);
@@ -499,8 +510,10 @@ private:
                    (slice && readsWholeVectors(reader, slice));
           }))
         return false;
-      // Convolutions and pools read each element several times and would widen
-      // it each time. Narrow elements in memory take less space and bandwidth.
+      // A cast to a wider type is computed within a pool or depthwise
+      // convolution, even though these read each element several times and cast
+      // it each time: the elements in memory stay narrow, which takes less
+      // space and bandwidth.
       if (schedule::isWidening(producer) &&
           isa<ConvOp, MaxPoolOp, AveragePoolOp>(user)) {
         auto conv = dyn_cast<ConvOp>(user);
@@ -509,7 +522,8 @@ private:
       }
       if (!element.isCheap())
         return isa<ReductionOpInterface>(user);
-      // A gather of a gather reads one element of the inner gather per result.
+      // Computing a gather within another gather repeats no work: each result
+      // reads one element of the inner gather.
       if (isa<GatherOp>(producer) && isa<GatherOp>(user) &&
           user->getOperand(0) == producer->getResult(0))
         return true;
@@ -524,7 +538,8 @@ private:
     llvm::sort(ordered, [](Operation *a, Operation *b) {
       return a->isBeforeInBlock(b);
     });
-    // Slices of stored tensors are views for users outside of the group.
+    // Slices of stored tensors are views for users outside of the group, so
+    // they do not move into the group.
     SmallVector<Operation *> rest;
     for (Operation *op : ordered) {
       if (isSliceOfStored(op) &&

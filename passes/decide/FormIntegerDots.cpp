@@ -110,7 +110,7 @@ protected:
         .getResult();
   }
 
-  /// Returns the sums of `v` over `axes`, which keep size 1.
+  /// Returns the sums of `v` over `axes`. These axes have size 1 in the result.
   Value sum(Value v, ArrayRef<int64_t> axes) {
     v = cast(v, wide);
     Dims sizes = dimsOf(v);
@@ -119,8 +119,8 @@ protected:
     return ReduceSumOp::create(builder, loc, tensorOf(sizes, wide), v, axes);
   }
 
-  /// Returns `values` in the other signedness: the highest bit is flipped, so
-  /// the values move by moveOf(the new type).
+  /// Returns `values` in the other signedness: their highest bit is flipped,
+  /// which adds moveOf(the new type) to each value.
   Value flipped(Value values) {
     IntegerType type = otherSign(elementOf(values));
     return elementwise<XorOp>(cast(values, type), number(moveOf(type), type));
@@ -136,10 +136,12 @@ public:
   explicit ProductRewriting(MatMulOp product)
       : RewritingBase(product), product(product) {}
 
-  /// Rewrites a matmul. With `flipA` or `flipB`, this operand changes its
-  /// signedness. If rows of the left operand have fewer than `mostSteps`
-  /// elements, their sums are computed by a matmul with ones. The columns of
-  /// the right operand are padded with zeros to a multiple of `columns`.
+  /// Rewrites a matmul. With `flipA` (`flipB`), the left (right) operand
+  /// changes its signedness. Correcting for the zero point of the right operand
+  /// needs the sums of the rows of the left operand; a matmul with ones
+  /// computes them if the rows have fewer than `mostSteps` elements. The
+  /// columns of the right operand are padded with zeros to a multiple of
+  /// `columns`.
   void run(bool flipA, bool flipB, int64_t mostSteps, int64_t columns) {
     Operand a = centered(product.getA(), product.getAZero(), flipA);
     Operand b = centered(product.getB(), product.getBZero(), flipB);
@@ -211,14 +213,15 @@ public:
   explicit ConvolutionRewriting(ConvOp conv)
       : RewritingBase(conv), conv(conv) {}
 
-  /// Rewrites the convolution. With `flipX` or `flipW`, this operand changes
-  /// its signedness. Channels are padded to a multiple of `group`, and kernel
-  /// rows to `kernelColumns` columns. If `rowMultiple` is not 0, the input is
-  /// padded along rows so that no window reaches into padding, and the row
-  /// length becomes a multiple of `rowMultiple`. `stepsPerCycle` is the number
-  /// of steps per cycle in a convolution with one output channel. With `pads`,
-  /// an operator stores the zero point around the input; otherwise the kernel
-  /// provides this padding.
+  /// Rewrites the convolution. With `flipX` (`flipW`), the input (the weights)
+  /// change their signedness. Channels are padded to a multiple of `group`, and
+  /// each row of the filters to `kernelColumns` columns. If `rowMultiple` is
+  /// not 0, rows of the input are stored together with their padding, so that
+  /// no window reaches beyond a row, and the row length becomes a multiple of
+  /// `rowMultiple`. `stepsPerCycle` is the number of multiplications per cycle
+  /// in a convolution with one output channel. With `pads`, a pad operator
+  /// stores the zero point around the input; otherwise the kernel of the
+  /// convolution provides this padding.
   void run(bool flipX, bool flipW, int64_t group, int64_t kernelColumns,
            int64_t rowMultiple, double stepsPerCycle, bool pads = true) {
     Value x = conv.getX(), w = conv.getW(), bias = conv.getBias();
@@ -289,8 +292,8 @@ public:
 
 private:
   /// Returns an upper bound of the number of elements by which the last window
-  /// along `axis` reaches beyond the input. A window has `kernel` positions,
-  /// followed by `behind` more elements.
+  /// along `axis` reaches beyond the input. A window consists of `kernel`
+  /// elements, and `behind` more elements must follow it.
   int64_t highOf(size_t axis, int64_t kernel, int64_t behind = 0) {
     Dim input = dimsOf(conv.getX())[1 + axis],
         last =
@@ -415,15 +418,15 @@ private:
         ProductRewriting(product).run(false, false, 0, /*columns=*/1);
       return;
     }
-    // Kernels with dot products in core registers support only constant right
-    // operands.
+    // Kernels with dot products in core registers (for targets without int8
+    // vectors) support only constant right operands.
     if (target.coreRegisters && !matchPattern(product.getB(), m_Constant()))
       return;
     Type a = elementOf(product.getA()), b = elementOf(product.getB());
-    // If the right operand changes its signedness, row sums of the left one are
-    // needed, which cost a pass over it. So preferably the left operand changes
-    // its signedness, unless its row sums are needed anyway for the zero point
-    // of the right one.
+    // If the right operand changes its signedness, row sums of the left operand
+    // are needed, which cost a pass over it. So the left operand is changed by
+    // preference. But if its row sums are needed anyway, for the zero point of
+    // the right operand, the right operand is changed by preference.
     bool needsRowSums = !isZero(product.getBZero());
     // Floats have neither signedness nor zero point.
     if (isa<FloatType>(a))
@@ -463,9 +466,9 @@ private:
   }
 
   /// Rewrites a convolution. Operands change their signedness only if the dot
-  /// product for the changed types is faster. If the weights change it, sums
-  /// over windows are needed, which take as long as one more vector of output
-  /// channels.
+  /// product for the changed types is faster. If the signedness of the weights
+  /// changes, the sum of the input over each window is needed, which takes as
+  /// long as one more vector of output channels.
   static void form(ConvOp conv, const TargetDescription &target) {
     if (target.isDevice()) {
       if (conv.getXZero() != 0)
@@ -497,8 +500,8 @@ private:
         flipsX = flipX;
         flipsW = flipW;
       }
-      // On small cores, signedness is not changed: a pass over the input and
-      // its padding would need memory.
+      // On targets that multiply in core registers, only the given signedness
+      // is tried: changing it would need memory for a copy of the input.
       if (target.coreRegisters)
         break;
     }
@@ -517,8 +520,8 @@ private:
     }
     bool isInPlace = !target.coreRegisters && group == 1;
     int64_t rowMultiple = 0;
-    // Kernels read rows in place, so rows have to begin at 32-bit words on
-    // targets that need aligned accesses.
+    // Kernels read the rows of windows in place. So on targets that need
+    // aligned accesses, rows of the input have to begin at 32-bit words.
     if (isInPlace)
       rowMultiple = target.alignedAccess
                         ? chosen->group / std::gcd(channels, chosen->group)
@@ -531,9 +534,10 @@ private:
           /*pads=*/!schedule::fillsPadding(conv, target));
   }
 
-  /// Returns the number of columns to which kernel rows are padded with zeros,
-  /// so that the number of elements of a row is a multiple of `group`. Returns
-  /// 0 if padding the channels gives fewer steps, or as many steps on targets
+  /// Returns the number of columns to which the rows of filters are padded with
+  /// zeros, so that the number of elements in a row is a multiple of `group`.
+  /// Returns 0 if the channels are padded instead, because a row has fewer
+  /// elements then. If both have equally many, channels are padded on targets
   /// that need aligned accesses.
   static int64_t leastKernelColumns(ConvOp conv, int64_t group,
                                     const TargetDescription &target) {
@@ -548,8 +552,9 @@ private:
                                                                        : 0;
   }
 
-  /// Returns the number of columns to which kernel rows are padded with zeros
-  /// for the least time, if a dot product can read a whole kernel row.
+  /// Returns the number of columns to which the rows of filters are padded with
+  /// zeros so that a row takes the least time. Returns the number of columns
+  /// without padding if a dot product cannot read a whole row.
   static int64_t fastestKernelColumns(ConvOp conv,
                                       const TargetDescription &target) {
     ArrayRef<int64_t> w = shapeOf(conv.getW());

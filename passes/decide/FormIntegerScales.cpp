@@ -42,6 +42,8 @@ namespace {
 
 /// Limits of the number of fractional bits of sums. With fewer than
 /// `leastFraction`, too many results would round to a neighbouring integer.
+/// `wantedFraction` bits are accurate enough; more are used only if they need
+/// no additional shifts.
 constexpr int leastFraction = 6, wantedFraction = 10, mostFraction = 20;
 
 /// Rewrites one quantization as integer operators or, failing that, as a
@@ -98,8 +100,9 @@ private:
         tensorType(sum.terms[0].integer).getNumElements() !=
             tensorType(op.getResult()).getNumElements())
       return false;
-    // A difference of the factor or constant that changes no result: it is far
-    // below one step of the result for any integer of this type.
+    // If the factor or the constant is off by less than this, no result
+    // changes: the difference is far below one step of the result for any
+    // integer of this type.
     constexpr double nothing = 0x1p-24;
     auto isAlmost = [&](const Numbers &numbers, double value) {
       return llvm::all_of(numbers.values, [&](double x) {
@@ -131,10 +134,10 @@ private:
     op->setOperand(1, number(1.0f));
   }
 
-  /// Sets `fraction` to the largest number of fractional bits that needs no
-  /// more left shifts than `wantedFraction` does, or to a lower number if a sum
-  /// with `wantedFraction` does not fit 32 bits. Returns false if
-  /// `leastFraction` does not fit either.
+  /// Sets `fraction` to the number of fractional bits: `wantedFraction`, or
+  /// fewer if a sum does not fit 32 bits otherwise, or more if this needs no
+  /// additional left shifts. Returns false if not even `leastFraction` bits
+  /// fit.
   bool chooseFraction(const Sum &sum, double zero) {
     double bound = sum.bound() + std::abs(zero) + 1;
     auto fits = [&](int bits) { return decide::fits(sum, bound, bits, 31); };

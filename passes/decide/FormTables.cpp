@@ -30,7 +30,8 @@ bool isByte(Value v) {
   return type.isUnsignedInteger(8) || type.isSignedInteger(8);
 }
 
-/// The elementwise operators between an 8-bit tensor and a quantization.
+/// The elementwise operators between an 8-bit tensor and a quantization, which
+/// one lookup table may replace.
 class ByteFunction {
 public:
   explicit ByteFunction(QuantizeOp last)
@@ -101,8 +102,8 @@ struct FormTablesPass : impl::FormTablesBase<FormTablesPass> {
     const TargetDescription &target = *lookupTarget(targetName);
     if (!schedule::looksUpBytes(target))
       return;
-    // Visits later quantizations first: the operators that a table replaces are
-    // dead afterwards.
+    // Visits later quantizations first. After a replacement, the operators that
+    // the table replaces have no users.
     for (Operation &op : llvm::make_early_inc_range(
              llvm::reverse(getOperation().getBody().front()))) {
       auto last = dyn_cast<QuantizeOp>(op);

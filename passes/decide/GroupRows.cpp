@@ -221,8 +221,9 @@ std::optional<BodyNeeds> bodyNeeds(GroupOp group, Rows rows, int64_t axis) {
   return all;
 }
 
-/// Returns the part of each operand that a stage of a row chain (ChainRows.cpp)
-/// reads to compute the images `need` of its result.
+/// Returns the part of each operand that `stage` reads to compute the images
+/// `need` of its result. (A stage is one group of a row chain, which
+/// ChainRows.cpp forms.)
 std::optional<SmallVector<Need>> stageNeeds(GroupOp stage, const Need &need) {
   auto body = need.axis == 0 ? bodyNeeds(stage, need.rows, 0) : std::nullopt;
   if (!body)

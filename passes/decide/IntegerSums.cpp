@@ -191,8 +191,8 @@ double Bounds::computed(Value v) {
     double narrow = of(cast.getX());
     bound = narrow <= ofType ? narrow : ofType;
   }
-  // A value that exceeds its type wraps around, so its magnitude is within the
-  // type.
+  // A value that exceeds its type wraps around, so the limits of the type bound
+  // its magnitude.
   return std::min(bound, ofType);
 }
 
@@ -217,7 +217,7 @@ public:
     return v.hasOneUse() ? readOperator(op, factor) : std::nullopt;
   }
 
-  /// Matches the result of `op` as a sum; the result may have any users.
+  /// Matches the result of `op` as a sum, even if the result has several users.
   static std::optional<Sum> readOperator(Operation *op, const Numbers &factor) {
     if (auto cast = dyn_cast<CastOp>(op))
       return ofInteger(cast.getX(), factor, 0, cast->hasOneUse());
@@ -252,7 +252,7 @@ private:
     if (!type || type.getWidth() == 1 || type.getWidth() > 32 ||
         (type.isUnsigned() && type.getWidth() == 32) || factor.most() == 0)
       return std::nullopt;
-    // Such a constant is usually the correction of a zero point.
+    // The constant is usually the correction of a zero point.
     Operation *op = integer.getDefiningOp();
     if (isa_and_nonnull<AddOp, SubOp>(op) && type.getWidth() == 32 &&
         isPrivate && integer.hasOneUse()) {
@@ -341,8 +341,8 @@ private:
   }
 
   /// Matches a reduction of floats that are small integers times a constant.
-  /// Since their float sums are exact, it can be rewritten as a reduction of
-  /// integers, which this function builds.
+  /// Sums of such integers are exact in floats, so the reduction can be
+  /// rewritten as a reduction of integers, which this function builds.
   static std::optional<Sum> readReduction(Operation *op, ArrayRef<int64_t> axes,
                                           const Numbers &factor) {
     Value x = op->getOperand(0);

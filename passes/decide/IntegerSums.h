@@ -3,8 +3,8 @@
 //   dequantize(a: ui8, sa, za) + cast(b: si32) * sb + 1.5
 //     ->  terms (a, sa), (b, sb), constant 1.5 - za * sa
 //
-// This matches the operators between integers and a quantization if all factors
-// and addends are constants.
+// The float operators between integer tensors and a quantization have this form
+// if all factors and addends are constants.
 
 #ifndef INGOT_PASSES_DECIDE_INTEGERSUMS_H
 #define INGOT_PASSES_DECIDE_INTEGERSUMS_H
@@ -36,8 +36,9 @@ struct Numbers {
   /// (see `combined`).
   std::optional<Numbers> withProducts(const Numbers &x, const Numbers &y,
                                       double sign) const;
-  /// Returns f(a, b), elementwise. Returns nothing if both have several
-  /// elements and their shapes differ, apart from leading axes of size 1.
+  /// Returns f(a, b), elementwise. Returns nothing if `a` and `b` both have
+  /// several elements and their shapes differ, apart from leading axes of size
+  /// 1.
   static std::optional<Numbers>
   combined(const Numbers &a, const Numbers &b,
            llvm::function_ref<double(double, double)> f);
@@ -76,8 +77,8 @@ struct Sum {
 };
 
 /// Returns `v` * `factor` as a sum of integers; nothing if `v` is not such a
-/// sum, or if an intermediate float has other users. The integers of the result
-/// may be new operators.
+/// sum, or if an intermediate float has other users. This may create operators
+/// that compute the integers of the sum.
 std::optional<Sum> readSum(mlir::Value v, const Numbers &factor);
 
 /// Returns `v` as a sum of integers even if `v` has several users; nothing if

@@ -64,7 +64,7 @@ private:
     return (columns - count % columns) % columns;
   }
 
-  /// Returns `v` with each `columns` neighbouring columns (axis `at`) merged
+  /// Returns `v` with every `columns` neighbouring columns (axis `at`) merged
   /// into the channels of one column. Before that, `v` is padded with zeros:
   /// with `inFront` columns at the beginning, with columns at the end up to a
   /// multiple of `columns`, and with channels up to `channels`.
@@ -92,7 +92,8 @@ private:
 
   OpBuilder builder;
   ConvOp conv;
-  /// The last spatial axis of the weights; it is axis + 1 of the input.
+  /// The last spatial axis of the weights, which is axis `axis` + 1 of the
+  /// input.
   size_t axis;
   int64_t columns, channels;
 };
@@ -128,8 +129,8 @@ private:
   /// Whether a convolution with constant weights loads its windows element by
   /// element, and is large enough for padding to pay off.
   static bool lacksVectors(ConvOp conv) {
-    // Matrix units are not used for convolutions with fewer rows, columns or
-    // steps.
+    // Matrix units are used only for convolutions with at least this number of
+    // rows, columns and steps (multiplications per output element).
     constexpr int64_t fewest = 16;
     ArrayRef<int64_t> w = shapeOf(conv.getW());
     size_t last = conv.getStrides().size();

@@ -50,8 +50,8 @@ public:
 
   void run() {
     Value joined = joinedConv(), single = conv.getResult();
-    // Subsequent elementwise operators compute whole vectors of merged
-    // positions, too.
+    // Subsequent elementwise operators are rewritten for merged positions, too,
+    // so that they compute whole vectors.
     while (single.hasOneUse()) {
       Operation *user = *single.getUsers().begin();
       if (!mayJoin(user))
@@ -192,8 +192,9 @@ bool isByRows(ConvOp conv, const schedule::DotForm &form) {
          shapeOf(conv.getX()).back() % form.group != 0;
 }
 
-/// Estimates the cycles to scale, narrow and store the accumulators of one
-/// position with `columns` channels, in vectors of `lanes` elements.
+/// Estimates the cycles to scale the accumulators of one position with
+/// `columns` channels, to convert them to a narrow type, and to store them, in
+/// vectors of `lanes` elements.
 double cyclesBehind(int64_t columns, int64_t lanes) {
   // A single channel is not vectorized. If the number of channels is a power of
   // two, several positions share a register (JoinedRows.h). Other positions are
@@ -224,7 +225,8 @@ double costOf(ConvOp conv, int64_t count, const schedule::DotForm &form) {
     return int64_t(llvm::divideCeil(steps, form.group));
   };
   bool byRows = isByRows(conv, form);
-  // A kernel row of whole 32-bit words must remain a row of whole words.
+  // If the rows of the filters consist of whole 32-bit words, merged rows must
+  // too.
   if (byRows && w.end()[-3] * channels % form.group == 0 &&
       columns * channels % form.group != 0)
     return INFINITY;
@@ -245,8 +247,9 @@ double costOf(ConvOp conv, int64_t count, const schedule::DotForm &form) {
          double(count);
 }
 
-/// Returns the fastest dot product for the operands of `conv`, if the
-/// signedness of each operand can be chosen; nothing if the target has none.
+/// Returns the fastest dot product of the target for the operands of `conv`,
+/// where each operand may also have the other signedness; nothing if the target
+/// has none.
 std::optional<schedule::DotForm> fastestForm(ConvOp conv,
                                              const TargetDescription &target) {
   Type x = elementOf(conv.getX()), w = elementOf(conv.getW());

@@ -74,7 +74,8 @@ private:
   }
 };
 
-/// Moves the operators that compute `v` from constants in front of `op`.
+/// Moves the operators that compute `v` (from constants) to a place before
+/// `op`.
 void moveBefore(Value v, Operation *op) {
   Operation *from = v.getDefiningOp();
   if (from->getBlock() == op->getBlock() && from->isBeforeInBlock(op))

@@ -92,8 +92,9 @@ void widen(Operation *op) {
   y.replaceAllUsesExcept(rounded, rounded.getDefiningOp());
 }
 
-/// Returns the two matmuls of every attention with fewer than 16 queries, or
-/// with a dynamic number of keys.
+/// Returns the matmuls that keep f32 operands although others are narrowed:
+/// both matmuls of every attention with fewer than 16 queries, or with a
+/// dynamic number of keys.
 llvm::DenseSet<Operation *> productsOfSmallAttention(func::FuncOp function) {
   constexpr int64_t fewQueries = 16;
   llvm::DenseSet<Operation *> products;
@@ -194,8 +195,9 @@ public:
   }
 
 private:
-  /// Whether the depthwise convolution is computed in f16. Its sums are
-  /// accurate enough, since each sums only one product per window element.
+  /// Whether the depthwise convolution `conv` is computed in f16. This is
+  /// accurate enough, since a sum has only one product per element of the
+  /// window.
   bool sumsInHalves(ConvOp conv) const {
     return narrow.isF16() && schedule::halvesByLane(target) &&
            shapeOf(conv.getW()).back() % 4 == 0;
@@ -253,8 +255,8 @@ private:
     return rounded;
   }
 
-  /// Whether `user` can read the f32 tensor `v` in the narrow type; it may
-  /// widen the elements when it loads them.
+  /// Whether `user` can read the f32 tensor `v` in the narrow type. A user that
+  /// computes in f32 widens the elements when it loads them.
   bool readsNarrow(Operation *user, Value v) {
     auto conv = dyn_cast<ConvOp>(user);
     if (conv && !isNarrowed(conv))

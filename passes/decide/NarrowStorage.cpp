@@ -60,12 +60,13 @@ bool needsDigits(Operation *op) {
          !isa<FloatType>(elementOf(op->getResult(0)));
 }
 
-/// Whether `op`, an operator in a group, can still read its operand `v` if `v`
-/// is a narrow tensor that a cast widens first.
+/// Whether a kernel supports `op` on a widened operand: `v` is stored in a
+/// narrow type, and a cast in the group of `op` widens it before `op` reads it.
 bool takesWidened(Operation *op, Value v) {
   if (auto conv = dyn_cast<ConvOp>(op))
     return schedule::isDepthwise(conv) && conv.getX() == v;
-  // A layer normalization computes rows that a matmul in the same group reads.
+  // A layer normalization that is not the group's result computes rows for a
+  // matmul of the same group. Its code can also widen the rows that it reads.
   if (isa<LayerNormOp>(op) && !isa<YieldOp>(*op->user_begin()))
     return true;
   auto element = dyn_cast<ElementOpInterface>(op);
@@ -74,8 +75,8 @@ bool takesWidened(Operation *op, Value v) {
           isa<ReductionOpInterface, MaxPoolOp, AveragePoolOp>(op));
 }
 
-/// Whether all users of a group's operand can still read it if the operand is
-/// narrow and a cast widens it.
+/// Whether all users of a group's operand support an operand that is stored in
+/// a narrow type and widened by a cast in the group.
 bool takesWidened(BlockArgument operand) {
   return llvm::all_of(operand.getUsers(), [&](Operation *user) {
     return isa<YieldOp>(user) || takesWidened(user, operand);
@@ -108,8 +109,8 @@ Operation *rowsOf(GroupOp group) {
              : nullptr;
 }
 
-/// Returns the number of which all elements of `constant` consist, in the
-/// narrow type; nothing if elements differ or the conversion is not exact.
+/// Returns the number that all elements of `constant` equal, in the narrow
+/// type; nothing if elements differ or the conversion is not exact.
 std::optional<APFloat> narrowNumber(ConstantOp constant, FloatType narrow) {
   auto value = dyn_cast<DenseFPElementsAttr>(constant.getValue());
   if (!value || value.empty() || !value.isSplat())
@@ -121,8 +122,8 @@ std::optional<APFloat> narrowNumber(ConstantOp constant, FloatType narrow) {
   return isRounded ? std::nullopt : std::optional(number);
 }
 
-/// Replaces f32 values in the body of a group that are rounded to the narrow
-/// type by narrow values with the same elements.
+/// In the body of a group, replaces f32 values that are rounded to the narrow
+/// type by narrow values with the same elements as the rounded ones.
 class NarrowForms {
 public:
   explicit NarrowForms(FloatType narrow) : narrow(narrow) {}
@@ -234,7 +235,8 @@ private:
       wide.insert(classes.getOrInsertLeaderValue(v.getAsOpaquePointer()));
   }
 
-  /// Marks the values that `op` forces to stay wide; users are visited first.
+  /// Marks the values that `op` forces to stay f32. `op` must come after all
+  /// users of its results: they have marked these already.
   void keepWide(Operation *op) {
     if (auto group = dyn_cast<GroupOp>(op)) {
       Block &body = group.getBody().front();
@@ -331,7 +333,8 @@ private:
       group.erase();
       return;
     }
-    // If the group now only copies an operand, a reshape computes the copy.
+    // If the group now only returns an operand, a reshape in the group copies
+    // it.
     if (Value same = yield->getOperand(0); isa<BlockArgument>(same)) {
       builder.setInsertionPoint(yield);
       yield->setOperand(
@@ -340,8 +343,8 @@ private:
     schedule::decideStrategy(group, target, /*packs=*/true, savesMemory);
   }
 
-  /// Merges operands of a group that are the same tensor; returns whether there
-  /// were any.
+  /// Merges operands of a group that are the same tensor; returns whether it
+  /// merged any.
   static bool mergeInputs(GroupOp group) {
     Block &body = group.getBody().front();
     llvm::DenseMap<Value, BlockArgument> first;
@@ -373,7 +376,7 @@ private:
   bool savesMemory;
   /// Classes of values that must have the same element type.
   llvm::EquivalenceClasses<void *> classes;
-  /// The leaders of classes that stay f32.
+  /// The leaders of the classes whose values stay f32.
   llvm::DenseSet<void *> wide;
   /// Values computed from floats (`data`), and values that need full precision
   /// (`digits`).

@@ -342,8 +342,9 @@ private:
   OwningOpRef<func::FuncOp> tryWith(func::FuncOp main, int64_t bytes,
                                     Policy policy, int64_t &cost) {
     const TargetDescription &target = *lookupTarget(targetName);
-    // The placed buffers may need more bytes than are live at any step, so
-    // `limit` is reduced until they fit into `bytes` bytes.
+    // VTCM may need more bytes than are live at any step, because of gaps
+    // between the placed buffers. So `limit` is reduced until they fit into
+    // `bytes` bytes.
     for (int64_t limit = bytes; limit > 0;) {
       OwningOpRef<func::FuncOp> trial(main.clone());
       // The copy is added to the module, since strategies read the module's

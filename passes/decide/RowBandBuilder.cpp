@@ -108,7 +108,8 @@ public:
     return true;
   }
 
-  /// Returns all added bands, including the rows that their groups hold.
+  /// Returns all added bands, with the rows of each group that are in memory
+  /// during each band (`held`).
   std::vector<RowBand> take() {
     // Visits the bands from the last one to the first one; `ahead` are the rows
     // of each group that the visited bands read.
@@ -132,8 +133,8 @@ public:
 
 private:
   /// Returns the next rows that group `i` computes: from the row where it
-  /// stopped until `needed` is covered, in multiples of the rows that it
-  /// computes together.
+  /// stopped until `needed` is covered, in multiples of the number of rows that
+  /// the group's strategy computes together.
   Rows goOn(size_t i, Rows needed) {
     int64_t before = reached[i], grain = together[i];
     if (needed.size() == 0)
@@ -253,7 +254,7 @@ public:
   }
 
 private:
-  /// Builds group `i` for band `k`; returns the rows that it computes.
+  /// Builds group `i` for band `k`; returns the computed rows.
   Value compute(size_t k, size_t i) {
     GroupOp group = groups[i];
     auto part = [&](const OperandRows &read) -> Value {

@@ -1,4 +1,5 @@
-// Chains of groups that are computed in row bands.
+// Chains of groups that are computed in row bands: a few rows of all groups at
+// a time.
 
 #ifndef INGOT_PASSES_DECIDE_ROWBANDBUILDER_H
 #define INGOT_PASSES_DECIDE_ROWBANDBUILDER_H
@@ -18,8 +19,8 @@ struct Chain {
   /// Whether rows that the next band needs too are kept; otherwise each band
   /// recomputes all rows that it needs.
   bool keeps = false;
-  /// An operand that no group after the chain reads, so that the chain's result
-  /// may overwrite its rows; null if there is none.
+  /// An operand of the chain that no later group reads, so that the chain's
+  /// result may overwrite rows of it; null if there is none.
   mlir::OpOperand *input = nullptr;
 
   bool isAs(const Chain &other) const {
@@ -33,9 +34,9 @@ struct RowBand {
   /// For each group, the rows that it computes; empty if the rows computed for
   /// previous bands suffice.
   std::vector<Rows> computed;
-  /// For each group, the rows that are live for other groups: the computed rows
-  /// and those kept from the previous band. For the last group, only the
-  /// computed rows.
+  /// For each group, the rows that are in memory for other groups of the chain:
+  /// the computed rows and those kept from the previous band. For the last
+  /// group, only the computed rows.
   std::vector<Rows> held;
 
   /// Returns the rows of the group with index `group` that are kept from the
@@ -61,9 +62,10 @@ using ReadRows =
 std::optional<std::vector<RowBand>> rowBandsOf(const Chain &chain, bool fromEnd,
                                                ReadRows read);
 
-/// Returns the rows that each group computes for a band, the rows `last` of the
-/// last group, if no rows are kept from other bands. Returns nothing if the
-/// chain cannot be computed row by row.
+/// Returns the rows that each group of a chain must compute for one band if no
+/// rows are kept from other bands. The band consists of the rows `last` of the
+/// last group's result. Returns nothing if the chain cannot be computed row by
+/// row.
 std::optional<std::vector<Rows>>
 rowsOfBand(llvm::ArrayRef<graph::GroupOp> groups, Rows last, ReadRows read);
 
@@ -71,8 +73,9 @@ rowsOfBand(llvm::ArrayRef<graph::GroupOp> groups, Rows last, ReadRows read);
 /// that reads its result; groups.size() if none does.
 std::vector<size_t> lastReaders(llvm::ArrayRef<graph::GroupOp> groups);
 
-/// A function that returns the value that a group of a row band reads instead
-/// of `part`, the rows of an operand that it needs: for example a copy in VTCM.
+/// A function that receives `part`, the rows of an operand that a group of a
+/// row band reads, and returns the value that the group reads instead: for
+/// example a copy of `part` in VTCM.
 using PlacePart = llvm::function_ref<mlir::Value(
     mlir::OpBuilder &, const OperandRows &, mlir::Value part)>;
 

@@ -10,8 +10,8 @@ using namespace ingot::graph;
 namespace ingot::decide {
 namespace {
 
-/// The overhead of a launch in units of schedule::workOf. It keeps the number
-/// of row bands small.
+/// The overhead of a launch in units of schedule::workOf (multiply-adds). With
+/// this cost, few large row bands are preferred to many small ones.
 constexpr double call = 500;
 
 /// Returns the bytes of constants that each launch of a group reads.
@@ -62,8 +62,8 @@ double RowBandCosts::kernel() const {
 double RowBandCosts::copy(Type type, int64_t elements) const {
   if (!hasCaches)
     return double(elements) + call;
-  // The elements are read from the L2 cache, at twice the rate of the memory
-  // beyond it, and written.
+  // The elements are read from and written to the L2 cache, which is twice as
+  // fast as the memory beyond it.
   double bytes =
       double(elements) *
       double(bytesPerElement(cast<ShapedType>(type).getElementType()));

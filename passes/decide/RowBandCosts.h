@@ -7,16 +7,16 @@
 
 namespace ingot::decide {
 
-/// Estimates costs of row bands, in units of schedule::workOf, in addition to
-/// the cost of computing the groups as a whole.
+/// Estimates what it costs more, or saves, to compute a chain of groups band by
+/// band (RowBands.cpp) than group by group, in units of schedule::workOf.
 class RowBandCosts {
 public:
   explicit RowBandCosts(const TargetDescription &target);
 
   /// Returns the cost of computing `rows` rows of a group in a separate launch.
   double launch(graph::GroupOp group, int64_t rows) const;
-  /// Returns the cost of one more kernel that computes another number of rows
-  /// of the same group.
+  /// Returns the cost of one more kernel for a group: row bands with different
+  /// numbers of rows need separate kernels.
   double kernel() const;
   /// Returns the cost of copying `elements` elements of a tensor of type `type`
   /// in the L2 cache.

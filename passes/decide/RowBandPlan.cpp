@@ -27,7 +27,7 @@ namespace ingot::decide {
 namespace {
 
 /// The largest number of groups in a chain: longer chains recompute too many
-/// rows, or keep too many.
+/// rows, or keep too many rows in memory.
 constexpr size_t longestChain = 12;
 /// The largest number of row bands if rows are kept from band to band, since
 /// each band has its own launches.
@@ -68,8 +68,8 @@ public:
     Choice best = cheapest(low);
     if (best.cost <= 0)
       return chainsOf(best);
-    // A higher limit admits more choices. Finds the lowest limit with a choice
-    // that costs nothing, by binary search.
+    // Finds, by binary search, the lowest memory limit for which some choice of
+    // chains costs no time. A higher limit admits more choices.
     best = cheapest(high);
     while (high - low > high / 64) {
       int64_t middle = low + (high - low) / 2;
@@ -93,8 +93,8 @@ private:
     double cost;
     OpOperand *input;
   };
-  /// Chains in the order of the groups, and their cost in addition to the
-  /// unsplit groups.
+  /// Chains in the order of their groups. `cost` is the time that they take in
+  /// addition to computing the same groups as a whole.
   struct Choice {
     double cost;
     std::vector<const Candidate *> chains;
@@ -111,8 +111,8 @@ private:
     return chains;
   }
 
-  /// Computes the candidate chains for all limits down to 7/8 of `maxBytes`, if
-  /// those computed before are for higher limits only.
+  /// Computes the candidate chains for memory limits down to 7/8 of `maxBytes`,
+  /// unless the known candidates already cover `maxBytes`.
   void consider(int64_t maxBytes) {
     if (maxBytes >= considered)
       return;
@@ -155,8 +155,8 @@ private:
     // not depend on the rows.
     if (!reads(chain.back(), {0, 1}))
       return false;
-    // Intermediate results must not be read outside of the chain. Continues
-    // with longer chains, which may include the other readers.
+    // Intermediate results must not be read outside of the chain. If they are,
+    // a longer chain may include these readers.
     for (GroupOp group : chain.drop_back())
       if (!llvm::all_of(group->getUsers(), [&](Operation *user) {
             return llvm::is_contained(chain, user);
@@ -256,8 +256,8 @@ private:
       std::vector<int64_t> kind{rows.size()};
       for (const OperandRows &read : *reads(group, rows))
         kind.push_back(read.rows.size());
-      // The first and the last band may read the same number of rows, but have
-      // their padding at opposite ends.
+      // The first band has its padding at the top. So it needs another kernel
+      // than the last band, even if both read the same number of rows.
       kind.push_back(rows.begin == 0);
       kinds.insert(kind);
     }
@@ -341,8 +341,8 @@ private:
                            : keptFor(k + 1);
   }
 
-  /// Returns the live bytes that belong neither to a result of the groups i ..
-  /// j nor to `input`.
+  /// Returns the bytes that are live while the groups i .. j run, without the
+  /// results of these groups and without `input`.
   int64_t aliveAcross(size_t i, size_t j, Value input) const {
     llvm::DenseSet<unsigned> own;
     for (size_t k = i; k <= j; ++k)
@@ -360,9 +360,9 @@ private:
     return sum;
   }
 
-  /// Returns the rows of `value` that the chain (only its last group with
-  /// `byLastOnly`) reads for a row band; nothing if it reads none, or not by
-  /// rows.
+  /// Returns the rows of `value` that the chain reads by rows (along axis 1) to
+  /// compute one row band; nothing if there are none. With `byLastOnly`, only
+  /// the last group of the chain counts.
   std::optional<Rows> rowsRead(ArrayRef<GroupOp> chain, const Sample &sample,
                                Value value, bool byLastOnly) {
     std::optional<Rows> all;
@@ -422,7 +422,8 @@ private:
       for (OpOperand *read : inputs) {
         Value operand = read->get();
         // The input begins at least `lead` bytes after the beginning of the
-        // result, so that rows are written before the rows still to be read.
+        // result, so that the rows written by a band never overwrite rows that
+        // are still to be read.
         int64_t bytes = aligned(plan::bytesOf(operand.getType()));
         int64_t lead = std::numeric_limits<int64_t>::min();
         for (size_t k = 0; k < samples.size(); ++k) {
@@ -492,12 +493,13 @@ private:
   std::vector<int64_t> stepOf;
   /// For each group, the live bytes while it runs as a whole.
   std::vector<int64_t> alone;
-  /// For each group, the candidate chains that end with it. Each candidate
-  /// contains a group that needs more than `considered` bytes if it runs as a
-  /// whole.
+  /// For each group, the candidate chains that end with it. Only chains are
+  /// candidates in which a group would need more than `considered` bytes if it
+  /// ran as a whole.
   std::vector<std::vector<Candidate>> candidates;
   int64_t considered = std::numeric_limits<int64_t>::max();
-  /// Whether chains that keep rows may be chosen.
+  /// Whether chains may be chosen that keep rows from one band for the next;
+  /// the others recompute them.
   bool mayKeep = true;
   std::map<std::tuple<Operation *, int64_t, int64_t>,
            std::optional<SmallVector<OperandRows>>>

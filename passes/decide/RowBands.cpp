@@ -79,8 +79,8 @@ private:
     }
     if (least <= target().l2Bytes)
       return;
-    // Works on copies, since a new order of groups is useful only with row
-    // bands.
+    // Works on copies of `main`: the new order of the groups is discarded
+    // unless row bands are used.
     auto copy = [&] {
       OwningOpRef<func::FuncOp> trial(main.clone());
       getOperation().push_back(*trial);
@@ -172,8 +172,10 @@ private:
                       [](const Chain &a, const Chain &b) { return a.isAs(b); }))
         continue;
       before = chains;
-      // Tries all combinations of directions: it is not known in advance which
-      // of them leave fewer gaps in the arena.
+      // Computes the bands of each chain from the first row to the last or in
+      // reverse, and alternates the direction between chains or not. All
+      // combinations are tried, since it is not known in advance which leave
+      // fewer gaps in the arena.
       for (auto [inTurn, fromEnd] : {std::pair(true, false),
                                      {false, false},
                                      {true, true},
@@ -237,7 +239,7 @@ private:
                 bool inTurn, bool first) const {
     llvm::DenseMap<Value, bool> builtFromEnd;
     for (Chain &chain : chains) {
-      // Maps the groups of the plan to those of the copied function.
+      // Replaces the groups of the plan by their copies in the copied function.
       for (GroupOp &group : chain.groups)
         group = mapping.lookup(group.getResult(0)).getDefiningOp<GroupOp>();
       Value input;

@@ -171,9 +171,9 @@ struct ShareHeadsPass : impl::ShareHeadsBase<ShareHeadsPass> {
     SmallVector<MatMulOp> products(getOperation().getOps<MatMulOp>());
     for (MatMulOp product : products) {
       AttentionAnchor anchor = AttentionAnchor::of(product);
-      // Without vectors, kernels compute the elements of the repeated tensors
-      // where they read them. These tensors are not stored, so nothing can be
-      // saved.
+      // If the target has no vectors, kernels compute the elements of the
+      // repeated tensors where they read them. These tensors are not stored, so
+      // nothing can be saved.
       if (!anchor || target.maxLanes(elementOf(anchor.scores.getResult())) == 1)
         continue;
       auto keys = SharedHeads::of(anchor.scores.getB()),

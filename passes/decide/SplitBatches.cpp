@@ -166,7 +166,7 @@ private:
     cost.more = double(parts) * cyclesOf(part) - cost.whole +
                 double(parts - 1) * againOf(group, part);
     // If threads share the work for a whole batch, a part must be large enough
-    // to be shared as well.
+    // for several threads as well.
     cost.canSplit = paysToFork(part) || !paysToFork(group);
     part.erase();
     for (Operation *rows : slices)
@@ -181,7 +181,7 @@ private:
     double cycles =
         strategy ? strategy->cost(view, schedule::Plan(group.getPlanAttr()))
                  : 0;
-    // The cost of a strategy that has no plan is 0: then only the elementwise
+    // A strategy without plans reports a cost of 0. Then only the elementwise
     // operators count.
     return cycles > 0 ? cycles + schedule::elementCyclesOf(view)
                       : schedule::elementCyclesOf(view);
@@ -232,8 +232,8 @@ private:
     for (size_t i = first; i <= last; ++i) {
       gain -= costs[i].more;
       whole += costs[i].whole;
-      // If a segment contains a concatenation, it has to compute all of its
-      // operands.
+      // If a segment contains a concatenation, the segment has to compute all
+      // operands of the concatenation.
       if (isa<ConcatOp>(ops[i]) &&
           !llvm::all_of(ops[i]->getOperands(), [&](Value part) {
             return members.contains(part.getDefiningOp());

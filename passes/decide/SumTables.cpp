@@ -42,7 +42,8 @@ constexpr double mostError = 0.125;
 /// fewer bits, the error is too large.
 constexpr int leastFraction = 8, leastOfSlopes = 3;
 
-/// The elementwise operators between a sum and a quantization.
+/// The elementwise operators between a sum of integers and a quantization,
+/// which a table may replace.
 class SumFunction {
 public:
   explicit SumFunction(QuantizeOp last)

@@ -36,9 +36,9 @@ BlockArgument argumentOf(OpOperand &operand) {
   return group.getBody().getArgument(operand.getOperandNumber());
 }
 
-/// Whether `constant` is a large table that only gathers read, each of them at
-/// most a quarter of it. Splat constants do not count, since kernels contain
-/// their value instead of the table.
+/// Whether `constant` is a large table that only gathers read, where no gather
+/// reads more than a quarter of the table. Splat constants do not count, since
+/// kernels contain their value instead of the table.
 bool isTable(ConstantOp constant) {
   auto type = tensorType(constant.getResult());
   auto dense = dyn_cast<DenseElementsAttr>(constant.getValue());
@@ -82,8 +82,8 @@ bool areTransposed(ConstantOp a, ConstantOp b) {
   return true;
 }
 
-/// Makes a group read the panels of `pack`, transposed, instead of its constant
-/// operand `use`.
+/// Makes a group read the packed weights of `pack`, unpacked and transposed,
+/// instead of its constant operand `use`.
 void readPanels(OpOperand &use, PackPanelsOp pack, UnpackPanelsOp unpack) {
   BlockArgument table = argumentOf(use);
   OpBuilder builder = OpBuilder::atBlockBegin(table.getOwner());
@@ -101,7 +101,7 @@ struct TieWeightsPass : impl::TieWeightsBase<TieWeightsPass> {
 
   void runOnOperation() override {
     Block &body = getOperation().getBody().front();
-    // Collects the panels that kernels read.
+    // Collects the packed weights that groups read.
     SmallVector<std::pair<PackPanelsOp, UnpackPanelsOp>> packed;
     for (GroupOp group : body.getOps<GroupOp>())
       for (OpOperand &operand : group->getOpOperands())
@@ -118,8 +118,8 @@ struct TieWeightsPass : impl::TieWeightsBase<TieWeightsPass> {
         if (!weights || !hasData(weights.getValue()) ||
             !areTransposed(table, weights))
           continue;
-        // The gather may precede the matmul, so the panels are moved to the
-        // beginning of the block.
+        // The gather may precede the matmul, so the packed weights are moved to
+        // the beginning of the block.
         pack->moveBefore(&body.front());
         weights->moveBefore(pack);
         for (OpOperand &use : llvm::make_early_inc_range(table->getUses()))

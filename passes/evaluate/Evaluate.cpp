@@ -55,10 +55,10 @@ static SmallVector<Operation *> coneOf(ArrayRef<Value> values) {
 
 using Consumed = llvm::function_ref<void(DenseResourceElementsHandle)>;
 
-/// Runs the launches of a planned @main whose only arguments are its results.
-/// Memory is held only while launches need it: a result is allocated before the
-/// first launch that writes it, and a constant is released after the last one
-/// that reads it.
+/// Runs the launches of @main, whose memory has been planned and whose only
+/// arguments are its results. Memory is held only while launches need it: a
+/// result is allocated before the first launch that writes it, and a constant
+/// is released after the last one that reads it.
 class MainRunner {
 public:
   MainRunner(ModuleOp module, Jit &jit, Consumed consumed)

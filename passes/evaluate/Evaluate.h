@@ -25,8 +25,9 @@ mlir::FailureOr<llvm::SmallVector<mlir::ElementsAttr>> evaluate(
 /// Whether `value` depends on constants only.
 bool isComputable(mlir::Value value);
 
-/// Lowers a module with @main of graph operators to a planned module for a
-/// scalar target. The compiler's pipeline sets this function once.
+/// Lowers a module with @main of graph operators for a target without vectors,
+/// up to launches of kernels on buffers with planned addresses. The compiler's
+/// pipeline sets this function once.
 using EvaluationLowering = mlir::LogicalResult (*)(mlir::ModuleOp module);
 void setEvaluationLowering(EvaluationLowering lowering);
 

@@ -51,8 +51,8 @@ struct Jit::Code {
 Jit::Jit() : code(std::make_unique<Code>()) {}
 Jit::~Jit() = default;
 
-/// Returns the name of the wrapper that calls a kernel; it takes an array of
-/// argument addresses.
+/// Returns the name of the wrapper that calls a kernel. The wrapper takes an
+/// array of argument addresses.
 static std::string callerOf(StringRef kernel) {
   return ("call." + kernel).str();
 }
@@ -204,7 +204,7 @@ static FailureOr<OwningOpRef<ModuleOp>> lowerKernels(ModuleOp module) {
   return kernels;
 }
 
-/// Creates a target machine for this host. Each use creates its own, since
+/// Creates a target machine for this host. It is not shared between uses, since
 /// several threads may evaluate constants at the same time.
 static llvm::Expected<std::unique_ptr<llvm::TargetMachine>>
 createMachine(llvm::CodeGenOptLevel level) {

@@ -1,4 +1,4 @@
-// Compiles the kernels of a planned module for this host and runs them.
+// Compiles the kernels of a module for this host and runs them.
 
 #ifndef INGOT_PASSES_EVALUATE_JIT_H
 #define INGOT_PASSES_EVALUATE_JIT_H
@@ -12,12 +12,12 @@ namespace ingot {
 class Jit {
 public:
   ~Jit();
-  /// Compiles a copy of the kernels of `module`. `optimize` pays off for
-  /// kernels that run long.
+  /// Compiles a copy of the kernels of `module`. With `optimize`, LLVM
+  /// optimizes them, which pays off if they run long.
   static mlir::FailureOr<std::unique_ptr<Jit>> compile(mlir::ModuleOp module,
                                                        bool optimize);
-  /// Calls a kernel. `arguments` are pointers to its arguments, each of which
-  /// is a pointer or an index.
+  /// Calls a kernel. `arguments` are pointers to the kernel's arguments. Each
+  /// argument is a pointer or an index.
   void call(llvm::StringRef kernel, llvm::MutableArrayRef<void *> arguments);
 
 private:

@@ -63,8 +63,8 @@ static const char *refusal(Type type) {
   return element.isIndex() ? nullptr : "is no number";
 }
 
-/// Returns the reason why `op` must not have operands or results of its types;
-/// null if there is none. Constants of floats that are stored as bits (f16 and
+/// Returns the reason why C cannot compute `op` with its operand and result
+/// types; null if it can. Constants of floats that are stored as bits (f16 and
 /// narrower) are allowed, but not computations with them.
 static const char *refusalOfUse(Operation *op,
                                 const TargetDescription &target) {

@@ -40,9 +40,9 @@ bool onlyFeedsItself(scf::ForOp loop, unsigned index) {
   return true;
 }
 
-/// Makes a loop whose result is not used pass the initial value on to each next
-/// iteration. The loop-carried value then never changes, and canonicalization
-/// removes it.
+/// Stops a loop from updating a carried value whose final value is not used:
+/// each iteration passes the initial value on. The carried value then never
+/// changes, and canonicalization removes it.
 struct StopUpdates : OpRewritePattern<scf::ForOp> {
   using OpRewritePattern::OpRewritePattern;
 

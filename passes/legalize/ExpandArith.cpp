@@ -1,7 +1,9 @@
 // Expands arithmetic for which C has no operator.
 //
 //     arith.maximumf %x, %c   =>  select (%c > %x), %c, %x
-//     select (%c > %x), %c, %x  =>  arith.maximumf %x, %c   (where the target has it)
+//         if the target has no instruction for the maximum
+//     select (%c > %x), %c, %x  =>  arith.maximumf %x, %c
+//         if the target has the instruction, for vectors
 //     arith.maxsi %x, %y      =>  select (%x > %y), %x, %y
 //     math.absf on vectors    =>  the bits without the sign
 //     arith.uitofp on masks   =>  select %m, 1.0, 0.0
@@ -96,9 +98,9 @@ struct ExpandFloatExtremum : OpRewritePattern<Op> {
       Value better = arith::CmpFOp::create(rewriter, loc, predicate, a, b);
       return arith::SelectOp::create(rewriter, loc, better, a, b);
     };
-    // `pick(a, b)` returns b if either operand is NaN. Here, only x can be NaN:
-    // to return NaN then, pick(y, x) is used; to return the number y, pick(x,
-    // y).
+    // `pick(a, b)` returns b if either operand is NaN. Here, only x can be NaN.
+    // An operation that returns NaN then becomes pick(y, x), and one that
+    // returns the number y becomes pick(x, y).
     if (isNumber(y)) {
       rewriter.replaceOp(op, propagatesNan ? pick(y, x) : pick(x, y));
       return success();
@@ -112,10 +114,11 @@ struct ExpandFloatExtremum : OpRewritePattern<Op> {
 };
 
 /// Replaces `a > b ? a : b` or `a < b ? a : b` by an instruction. The
-/// expression returns b if either operand is NaN. If a is never NaN, it equals
-/// maximumf, which returns NaN if b is NaN; if b is never NaN, it equals
-/// maxnumf, which returns b if a is NaN. If the operands are 0 and -0, the
-/// result may differ in its sign.
+/// expression returns b if either operand is NaN. If a is never NaN, the
+/// expression equals maximumf (for `<`: minimumf), which returns NaN if b is
+/// NaN. If b is never NaN, the expression equals maxnumf (minnumf), which
+/// returns b if a is NaN. If the operands are 0 and -0, the result may differ
+/// in its sign.
 struct FormFloatExtremum : OpRewritePattern<arith::SelectOp> {
   FormFloatExtremum(MLIRContext *context, const TargetDescription &target)
       : OpRewritePattern(context), target(target) {}
@@ -174,8 +177,8 @@ Value makeConstant(PatternRewriter &b, Location loc, Type type,
   return arith::ConstantOp::create(b, loc, type, element);
 }
 
-/// Builds the integers that contain the sign bits of the lanes of a float
-/// vector, or all other bits.
+/// Builds, from a float vector, integers that contain only the sign bits of the
+/// lanes (`of`), or all bits except the sign bits (`without`).
 struct SignBits {
   SignBits(PatternRewriter &b, Location loc, Type type) : b(b), loc(loc) {
     unsigned width = getElementTypeOrSelf(type).getIntOrFloatBitWidth();
@@ -327,8 +330,8 @@ LogicalResult expandNarrowing(Op op, const TargetDescription &target,
 }
 
 /// Expands kernel.zip_low or kernel.zip_high to a shuffle, if the target lacks
-/// the instruction. They interleave the lower or upper halves of corresponding
-/// 128-bit blocks of two vectors.
+/// the instruction. These operations interleave the lower or upper halves of
+/// corresponding 128-bit blocks of two vectors.
 template <typename Op>
 LogicalResult expandZip(Op op, const TargetDescription &target,
                         PatternRewriter &b) {

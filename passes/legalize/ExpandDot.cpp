@@ -33,9 +33,10 @@ namespace ingot::legalize {
 
 namespace {
 
-/// Gives `op` its own clone of operand b, the broadcast of a 32-bit word
-/// (together with the extraction of the word, if it is a lane of a vector), so
-/// that `op` is its only use. Fails if `op` is the only use already.
+/// Gives `op` its own clone of its operand b, the broadcast of a 32-bit word,
+/// so that `op` is the only user of the broadcast. If the word is a lane of a
+/// vector, its extraction is cloned too. Fails if `op` is the only user
+/// already.
 static LogicalResult makeOwn(kernel::DotOp op, PatternRewriter &rewriter) {
   auto cast = op.getB().getDefiningOp<vector::BitCastOp>();
   SmallVector<Operation *, 4> chain{cast.getSource().getDefiningOp()};
@@ -80,7 +81,7 @@ LogicalResult expandDot(kernel::DotOp op, const TargetDescription &target,
       return failure();
     // A dot product across lanes may add products to the lanes in any order. So
     // it may also be computed like an ordinary dot product, in which each lane
-    // adds the products of its own group.
+    // adds only the products of its own elements.
     rewriter.modifyOpInPlace(op,
                              [&] { op->removeAttr(kernel::kAcrossLanesAttr); });
     return success();

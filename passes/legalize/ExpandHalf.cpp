@@ -356,7 +356,8 @@ LogicalResult expandTrunc(arith::TruncFOp op, const TargetDescription &target,
 }
 
 /// Computes arithmetic, comparisons and conversions of floats narrower than f32
-/// in f32, if the target has no instruction.
+/// in f32, if the target has no instruction for the operation in the narrow
+/// type.
 struct ComputeWide : RewritePattern {
   ComputeWide(MLIRContext *context, const TargetDescription &target)
       : RewritePattern(MatchAnyOpTypeTag(), 1, context), target(target) {}

@@ -18,7 +18,8 @@ namespace ingot::legalize {
 /// operations on bits, arithmetic to arithmetic in f32.
 void populateExpandHalf(mlir::RewritePatternSet &patterns,
                         const TargetDescription &target);
-/// Expands square roots, correctly rounded, if the target has no instruction.
+/// Expands square roots, correctly rounded, if the target has no instruction
+/// for them.
 llvm::LogicalResult expandSqrt(mlir::math::SqrtOp op,
                                const TargetDescription &target,
                                mlir::PatternRewriter &rewriter);
@@ -26,9 +27,9 @@ llvm::LogicalResult expandSqrt(mlir::math::SqrtOp op,
 /// i1.
 void populateExpandArith(mlir::RewritePatternSet &patterns,
                          const TargetDescription &target);
-/// Expands reductions of vectors to operations on halves, quarters and so on,
-/// and math functions for which the target has no vector instruction to scalar
-/// ones, lane by lane.
+/// Expands reductions of vectors to operations on halves, quarters and so on.
+/// Also expands math functions for which the target has no vector instruction
+/// to scalar functions, lane by lane.
 void populateExpandVector(mlir::RewritePatternSet &patterns,
                           const TargetDescription &target);
 

@@ -84,8 +84,8 @@ public:
 private:
   bool has(StringRef name) const { return target.intrinsic(name, type, type); }
 
-  /// Returns the constant in all lanes of `v`; nothing if `v` is not such a
-  /// constant.
+  /// If all lanes of `v` are the same constant, returns this constant;
+  /// otherwise nothing.
   static std::optional<APFloat> numberOf(Value v) {
     APFloat number(0.0f);
     auto splat = v.getDefiningOp<vector::BroadcastOp>();
@@ -94,8 +94,8 @@ private:
     return std::nullopt;
   }
 
-  /// Whether all lanes of `v` are exactly representable in f16, because they
-  /// are widened from f16 or are such constants.
+  /// Whether all lanes of `v` are exactly representable in f16: they are
+  /// widened from f16, or a constant that f16 represents exactly.
   bool isExact(Value v) const {
     Operation *op = v.getDefiningOp();
     if (auto widening = dyn_cast_or_null<arith::ExtFOp>(op))

@@ -12,8 +12,8 @@ struct TargetDescription;
 
 namespace ingot::legalize {
 
-/// Computes the operand of `op`, a rounding of f32 to f16, in f16 instead of
-/// f32, if the target has the instructions and the result is the same.
+/// `op` rounds f32 to f16. Computes its operand in f16 instead of f32, if the
+/// target has the instructions and the result is the same.
 llvm::LogicalResult formHalves(mlir::arith::TruncFOp op,
                                const TargetDescription &target,
                                mlir::PatternRewriter &rewriter);

@@ -122,7 +122,7 @@ Value viewOf(BlockArgument buffer, MemRefType type, PatternRewriter &rewriter) {
   return kernel::ViewOp::create(rewriter, buffer.getLoc(), type, buffer);
 }
 
-/// Returns the operand of `op`, an access, that is the buffer.
+/// Returns the operand of the memory access `op` that is the buffer.
 template <typename Op> OpOperand &bufferOf(Op op) {
   if constexpr (std::is_same_v<Op, kernel::CopyAheadOp>)
     return op.getFromMutable();

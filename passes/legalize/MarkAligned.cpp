@@ -38,9 +38,9 @@ namespace ingot::legalize {
 
 namespace {
 
-/// Computes the largest power of two, up to `most`, that divides an index. Sums
-/// and products of indices are divisible by the minima and products of these
-/// powers.
+/// Computes the largest power of two, up to `most`, that divides an index. For
+/// a sum of indices, this is at least the smaller of the operands' powers; for
+/// a product, it is at least the product of the operands' powers.
 class Divisors {
 public:
   explicit Divisors(int64_t most) : most(most) {}

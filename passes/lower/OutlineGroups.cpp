@@ -155,8 +155,8 @@ struct OutlineGroupsPass : impl::OutlineGroupsBase<OutlineGroupsPass> {
     OpBuilder builder(module.getContext());
     builder.setInsertionPointToStart(module.getBody());
     llvm::DenseMap<Operation *, llvm::SetVector<StringRef>> names;
-    // Maps a name to the number of kernels that got a number appended to it,
-    // because the name was taken.
+    // A new kernel gets its base name plus a number if the base name is taken.
+    // `numbered` counts these kernels for each base name.
     llvm::StringMap<unsigned> numbered;
     for (graph::GroupOp group : groups) {
       uint64_t hash = hashOf(group);
@@ -234,8 +234,8 @@ struct OutlineGroupsPass : impl::OutlineGroupsBase<OutlineGroupsPass> {
     kernel::Dims counts;
     for (Value v : carried) {
       kernel::Dims sizes = kernel::dimsOf(cast<RankedTensorType>(v.getType()));
-      // A tensor with gaps between its elements is planned for its largest
-      // size.
+      // The memory of a tensor with gaps between its elements is planned for
+      // the largest size of the tensor.
       counts.push_back(kernel::isCompact(sizes)
                            ? graph::product(ArrayRef<kernel::Dim>(sizes))
                            : graph::tensorType(v).getNumElements());

@@ -56,7 +56,8 @@ public:
   /// Places each buffer, in the order `order`, where the total extent of all
   /// buffers grows least. Returns this extent. A buffer may get a lower offset
   /// than all previous ones: if it is written from its low end while another
-  /// buffer is read from its low end, it can begin slightly below the other.
+  /// buffer is read from its low end, the first buffer can begin slightly below
+  /// the second.
   int64_t leastGrowth(const Order &order, Offsets &offsets) {
     int64_t low = 0, high = 0;
     number(order);
@@ -151,8 +152,8 @@ private:
     return most;
   }
 
-  /// Stores the position of each request within `order` in `turns`, for
-  /// `block`.
+  /// Stores in `turns` the position of each request within `order`; `block`
+  /// reads the positions.
   void number(const Order &order) {
     for (size_t n = 0; n < order.size(); ++n)
       turns[order[n]] = n;

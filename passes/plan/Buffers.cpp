@@ -220,8 +220,8 @@ void Buffers::readReturned(FunctionOpInterface main) {
     buffer.last = time;
     if (tensorType(operand.get()).getNumElements() == 0)
       continue;
-    // An output that appends to a state is in the memory of the corresponding
-    // input.
+    // An output that appends to a state (a value kept from one run to the next)
+    // is in the memory of the state's input.
     assert((buffer.kind == Arena || buffer.kind == Input) &&
            "outputs were separated when groups were formed");
     buffer.isAppended = buffer.kind == Input;
@@ -232,8 +232,9 @@ void Buffers::readReturned(FunctionOpInterface main) {
 
 void Buffers::mergeInPlace() {
   for (auto [time, op] : llvm::enumerate(stepOps)) {
-    // Kernels are not known yet, but these strategies store each element of a
-    // result only after the operand's element at the same index has been read.
+    // The kernel of a group does not exist yet. But kernels of the strategies
+    // listed below store each element of a result only after the operand's
+    // element at the same index has been read.
     if (auto group = dyn_cast<GroupOp>(op)) {
       for (auto [input, argument] :
            llvm::zip(group.getInputs(), group.getBody().getArguments()))
@@ -248,8 +249,8 @@ void Buffers::mergeInPlace() {
           break;
       continue;
     }
-    // In a fork, an operand is not overwritten, since another branch may still
-    // read it.
+    // In a fork (launches that may run concurrently), an operand is not
+    // overwritten, since another branch may still read it.
     if (forks.contains(int64_t(time)))
       continue;
     if (auto launch = dyn_cast<kernel::LaunchOp>(op)) {
@@ -304,7 +305,8 @@ std::vector<ArenaRequest> Buffers::requests(int64_t alignment,
     auto users = value.getUsers();
     auto user = llvm::find_if(users, llvm::IsaPred<ConcatOp>);
     if (parts.contains(value) && user != users.end()) {
-      // The elements of an operand may not be contiguous in the concatenation.
+      // If the elements of an operand are not contiguous in the concatenation,
+      // the operand extends from the first to the last of its elements there.
       auto concat = cast<ConcatOp>(*user);
       span = bytesOf(concat.getType());
       int64_t outer = 1;

@@ -4,8 +4,8 @@
 // constants and views, become parts of buffers. A reshape or slice shares the
 // bytes of its operand, and the operands of a concatenation are parts of its
 // result. A result takes over the bytes of an operand if the kernel allows it
-// and no later step reads the operand. Buffers that the launches of a fork use
-// are live during the whole fork.
+// and no later step reads the operand. Buffers that the launches of a fork
+// (concurrent branches) use are live during the whole fork.
 
 #ifndef INGOT_PASSES_PLAN_BUFFERS_H
 #define INGOT_PASSES_PLAN_BUFFERS_H
@@ -39,10 +39,10 @@ public:
     Kind kind = Arena;
     unsigned argument = 0; // number in the planned main (Input and Output)
     int64_t bytes = 0;
-    int64_t first = 0, last = 0; // the live range in steps; inside a fork, all
-                                 // of the fork
-    unsigned parent = 0;         // itself, or the buffer that it is part of
-    int64_t shift = 0;           // offset in the parent, in bytes
+    int64_t first = 0, last = 0;   // the live range in steps; in a fork, the
+                                   // steps of the whole fork
+    unsigned parent = 0;           // itself, or the buffer that it is part of
+    int64_t shift = 0;             // offset in the parent, in bytes
     bool isInSecondMemory = false; // in VTCM or host memory, not in the arena
     bool isAppended = false; // an output that is in the memory of an input
   };
@@ -77,8 +77,8 @@ private:
   void keepCharacters(mlir::Operation *op);
   void readReturned(mlir::FunctionOpInterface main);
   void placeParts(mlir::Operation *concat, int64_t time);
-  /// Extends the live ranges of all buffers that launches of a fork use to the
-  /// whole fork.
+  /// Extends the live range of each buffer that a launch in a fork (concurrent
+  /// branches) uses to the whole fork.
   void keepInForks();
   /// Returns the first and last step of the fork that contains step `time`; if
   /// none contains it, `time` itself twice.
@@ -90,13 +90,15 @@ private:
 
   std::vector<Buffer> buffers;
   llvm::DenseMap<mlir::Value, Place> places;
-  /// Operands of concatenations. They are not computed in place of another
-  /// operand, since they are parts of the concatenation's buffer.
+  /// Operands of concatenations. The steps that compute them store them in the
+  /// concatenation's buffer, so they never take over the memory of another
+  /// value.
   llvm::DenseSet<mlir::Value> parts;
   /// The tensors of characters whose addresses are in strings.
   llvm::SmallVector<mlir::Value> characters;
   std::vector<mlir::Operation *> stepOps;
-  /// For each step in a fork, the first and last step of the fork.
+  /// For each step in a fork (concurrent branches), the first and last step of
+  /// the fork.
   llvm::DenseMap<int64_t, std::pair<int64_t, int64_t>> forks;
   unsigned arguments;
 };

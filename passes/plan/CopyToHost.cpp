@@ -1,8 +1,9 @@
 // Inserts copies between device and host memory.
 //
-// A kernel without threads runs on the host (the stage `schedule` decides
-// this). It reads copies in host memory, and its results are copied back for
-// kernels on the device. {second_memory} means host memory here:
+// In a program for a GPU, a kernel without threads runs on the host (the stage
+// `schedule` decides this). It reads copies in host memory, and its results are
+// copied back for kernels on the device. {second_memory} means host memory
+// here:
 //
 //   %a = launch @wide(%x)          %a = launch @wide(%x)
 //   %b = launch @serial(%a)   ->   %h = copy %a {second_memory}

@@ -43,7 +43,8 @@ struct Step {
   schedule::BranchTime time;
 };
 
-/// The branches of a fork; each branch is a list of indices of steps.
+/// The branches of a fork, which run concurrently; each branch is a list of
+/// indices of steps.
 using Fork = SmallVector<SmallVector<unsigned>>;
 
 class ForkSearch {

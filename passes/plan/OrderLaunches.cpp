@@ -85,7 +85,7 @@ public:
   }
 
   /// Returns a lower bound of the peak of live bytes for any order: the largest
-  /// sum of the buffers that one step uses.
+  /// total size of the buffers that one step uses.
   int64_t bound() const {
     int64_t most = 0;
     for (const Node &node : nodes) {
@@ -111,7 +111,8 @@ public:
   };
 
   Found run() const {
-    // The width of the beam is bounded, so that large models stay fast.
+    // The width of the beam is bounded, so that large models still compile
+    // fast.
     size_t width =
         std::clamp<size_t>(2'000'000 / (nodes.size() * nodes.size()), 1, 32);
     std::vector<State> beam{start()};
@@ -125,8 +126,8 @@ public:
         return std::make_pair(a.cost, a.alive) <
                std::make_pair(b.cost, b.alive);
       });
-      // A state is large (an entry for each node and buffer), so only the
-      // states that stay in the beam are created.
+      // A search state is large (an entry for each node and buffer), so only
+      // the states that stay in the beam are created.
       std::vector<State> kept;
       std::set<llvm::BitVector, Fewer> known;
       for (const Step &step : next) {
@@ -165,8 +166,8 @@ private:
     return state;
   }
 
-  /// The choice of `node` as the next step after the state `before`; the cost
-  /// and the live bytes after it.
+  /// The choice of `node` as the next step after the search state `before`,
+  /// with the cost and the live bytes after this step.
   struct Step {
     const State *before;
     unsigned node;
@@ -256,8 +257,8 @@ struct OrderLaunchesPass : impl::OrderLaunchesBase<OrderLaunchesPass> {
 private:
   void order(kernel::ProgramOp main) {
     // Programs with data in VTCM keep their order, since the data were chosen
-    // for it. Programs with copies to the host keep it too, since the host
-    // waits for these copies.
+    // for this order. Programs with copies to the host keep their order too,
+    // since the host waits for these copies.
     if (llvm::any_of(main.getBody().getOps(), [](Operation &op) {
           auto launch = dyn_cast<kernel::LaunchOp>(op);
           return isa<kernel::CopyOp>(op) ||

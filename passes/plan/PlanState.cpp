@@ -36,7 +36,8 @@ struct State {
   /// The arguments of all programs that are an input or output of the state.
   SmallVector<BlockArgument> arguments;
   int64_t bytes = 0;
-  /// Whether a single slot in the state memory suffices.
+  /// Whether the input and the output of the state can share one slot in the
+  /// state memory.
   bool hasOnePlace = true;
 };
 
@@ -91,8 +92,8 @@ bool mayBeRefusedBehind(Operation *write) {
   return false;
 }
 
-/// Returns the first launch of the fork that contains `op`; `op` itself if no
-/// fork contains it.
+/// Returns the first launch of the fork (a set of launches that may run
+/// concurrently) that contains `op`; `op` itself if no fork contains it.
 Operation *beginOfFork(Operation *op) {
   auto launch = dyn_cast<kernel::LaunchOp>(op);
   if (!launch || !launch.getFork())
@@ -107,8 +108,8 @@ Operation *beginOfFork(Operation *op) {
   return op;
 }
 
-/// Whether a single slot suffices for a state if only `program` reads and
-/// writes it.
+/// Whether the input and the output of a state can share one slot in the state
+/// memory if only `program` reads and writes the state.
 bool takesOnePlace(const State &state, kernel::ProgramOp program) {
   SmallVector<BlockArgument> inputs, outputs;
   for (BlockArgument argument : state.arguments)

@@ -12,9 +12,10 @@ struct TargetDescription;
 
 namespace ingot::schedule {
 
-/// Whether a strategy can read the weights `w` as packed panels. Either `w` is
-/// packed already, or `packs` is set and `w` is a constant outside of the
-/// group, which can still be packed.
+/// Whether a strategy can read the weights `w` in panels, each of which has the
+/// weights of some columns contiguously. Either `w` is packed already, or
+/// `packs` is set and `w` is a constant outside of the group, which can still
+/// be packed.
 bool mayBeInPanels(mlir::Value w, bool packs);
 
 /// A convolution and the pool that is fused with it, if there is one.
@@ -56,8 +57,8 @@ struct ConvolutionAnchor {
   /// Whether output and input positions correspond one to one (1x1 kernel,
   /// stride 1, no padding).
   bool isPointwise();
-  /// Whether the convolution is one matrix product whose rows are all
-  /// positions.
+  /// Whether the convolution is one matrix product, with a row for each output
+  /// position of all images.
   bool isMatrix() {
     return isPointwise() && !pool && graph::isCompact(graph::dimsOf(result()));
   }
@@ -69,18 +70,18 @@ struct ConvolutionAnchor {
   double products();
 };
 
-/// Returns the depthwise convolution of a group; null if the group computes
-/// something else.
+/// Returns the depthwise convolution that a fusion group computes; null if it
+/// computes something else.
 graph::ConvOp depthwiseOf(GroupView group);
-/// Returns the convolution of a group if it reads its input and its weights
-/// from arguments of the group. Each of them may be widened by a cast, which
-/// the kernel does when it loads the elements. Null if the group computes
-/// something else.
+/// Returns the convolution that a fusion group computes, if both its input and
+/// its weights are arguments of the fusion group. Each of these two may be
+/// widened by a cast, which the kernel applies when it loads the elements. Null
+/// if the fusion group computes something else.
 graph::ConvOp filtersOf(GroupView group);
-/// Returns the convolution of a group if the integer strategies can build it.
-/// All sizes must be static, the weights packed or packable, the input an
-/// argument of the group with zero point 0, and the result of the same shape as
-/// the group's. Null otherwise.
+/// Returns the convolution that a fusion group computes, if the integer
+/// strategies can build it: all its sizes are static, its weights are packed or
+/// packable, its input is an argument of the fusion group with zero point 0,
+/// and its result has the shape of the fusion group's result. Null otherwise.
 graph::ConvOp integerFiltersOf(GroupView group);
 /// Whether the convolution is a depthwise one of floats with one filter per
 /// channel.
@@ -88,7 +89,7 @@ bool isDepthwise(graph::ConvOp conv);
 /// Returns the number of output channels per group of a convolution.
 int64_t channelsOfGroup(graph::ConvOp conv);
 /// Whether the output channels per group of a float convolution fill whole
-/// vectors, so that each tile can use the weights of a single group.
+/// vectors, so that each register tile can use the weights of a single group.
 bool multipliesInGroups(graph::ConvOp conv, const TargetDescription &target);
 /// Whether one vector can hold the outputs of several groups of a float
 /// convolution. The numbers of outputs and inputs per group must be powers of
@@ -130,8 +131,8 @@ bool isDisjointPool(mlir::Operation *op);
 bool joinsConvolution(mlir::Operation *pool, const TargetDescription &target);
 llvm::ArrayRef<int64_t> windowOf(mlir::Operation *pool);
 
-/// The sizes of a matrix product. If the right operand is the same for all
-/// batches, the rows of all batches are counted as rows of one matrix.
+/// The sizes of a matrix product. If all batches have the same right operand,
+/// the rows of all batches are counted as rows of one matrix.
 struct ProductSizes {
   ProductSizes(mlir::Value left, mlir::Value right, mlir::Value result);
   explicit ProductSizes(graph::MatMulOp product);

@@ -32,8 +32,9 @@ static MatMulOp elementwiseFrom(Value v,
   return {};
 }
 
-/// Whether `product` is a batched product of operands of type `operands`, with
-/// a result in f32 or the same type and equal ranks throughout.
+/// Whether `product` is a batched matrix product whose operands have type
+/// `operands`, whose result has that type or f32, and whose three tensors have
+/// the same rank.
 static bool isPlain(MatMulOp product, Type operands) {
   size_t rank = shapeOf(product.getResult()).size();
   return rank >= 3 && product.getZeros().empty() &&
@@ -115,8 +116,8 @@ AttentionAnchor AttentionAnchor::of(GroupView group) {
   return found;
 }
 
-/// Whether only elementwise operators and transposes that keep the last axis
-/// follow `product` in its group.
+/// Whether only elementwise operators, and transposes that keep the last axis,
+/// come after `product` in its group.
 static bool endsInPlace(Operation *product,
                         llvm::function_ref<bool(Operation *)> isMember) {
   Operation *op = product;

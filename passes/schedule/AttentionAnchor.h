@@ -61,8 +61,8 @@ struct AttentionAnchor {
   /// index in the keys: (head..., element, key).
   graph::Exprs atKeyRows(llvm::ArrayRef<graph::Expr> place) const;
 
-  /// Returns, for each axis of the group's `result`, the corresponding axis of
-  /// the result of `product`.
+  /// Returns, for each axis of the group's result `result`, the corresponding
+  /// axis of the result of `product`.
   llvm::SmallVector<int64_t> axesOf(mlir::Value result);
 };
 

@@ -185,7 +185,8 @@ DeviceWork DeviceWork::of(kernel::FuncOp kernel) {
   if (products > 0) {
     work.macsPerKTile = products * 16 * 8 * 32 / double(work.matrixElement) *
                         double(work.threads) / ofWarp;
-    // Both halves of a K tile accumulate into the same four sums of a thread.
+    // `products` counts the MMAs for both halves (along K) of a K tile. Both
+    // halves add to the same sums, four per MMA and thread.
     work.loop.closing = closingSeconds(products / 2 * 4);
   }
   kernel.walk([&](kernel::CountOp) { work.counts = true; });

@@ -21,18 +21,19 @@ struct KTileLoop {
   double busy = 0, waiting = 0;
   /// Seconds of the epilogue after the last K tile of a block.
   double closing = 0;
-  /// Whether a block prefetches K tiles of its next tile while it stores the
-  /// sums of the present one.
+  /// Whether a block prefetches the first K tiles of its next output tile while
+  /// it stores the sums of its present one.
   bool goesOn = false;
   /// Whether TMA copies load whole tiles. L2 delivers a long sequence of such
   /// tiles faster than it serves other loads.
   bool areTiles = false;
 };
 
-/// Returns the seconds that the K loops of `tiles` tiles take, from the arrival
-/// of the first K tile. An SM with several blocks, `resident` at a time,
-/// multiplies K tiles of one block while others wait. Each K tile arrives
-/// `arrivalSeconds` after its request.
+/// Returns the seconds that the K loops of `tiles` output tiles take on the
+/// whole device, from the arrival of the first K tile. Each SM holds up to
+/// `resident` blocks at a time, and multiplies K tiles of one block while the
+/// others wait for theirs. Each K tile arrives `arrivalSeconds` after its
+/// request.
 double secondsOf(const KTileLoop &loop, double tiles, double resident,
                  const Device &device);
 
@@ -67,9 +68,10 @@ struct DeviceWork {
   /// use them; and whether the elements are 8-bit floats.
   int64_t matrixElement = 0;
   bool areFloat8 = false;
-  /// The K loop of a block, with its times still 0. `bytes` is 0 if there is no
-  /// K loop, `kTiles` is 0 if the number of K tiles is unknown. `macsPerKTile`
-  /// is the number of multiply-adds per K tile; 0 if unknown.
+  /// The K loop of a block, whose `busy`, `waiting` and `closing` are still 0.
+  /// `bytes` is 0 if there is no K loop, `kTiles` is 0 if the number of K tiles
+  /// is unknown. `macsPerKTile` is the number of multiply-adds per K tile; 0 if
+  /// unknown.
   KTileLoop loop;
   double macsPerKTile = 0;
   /// Whether blocks of the kernel add to a counter to find out which one ends
@@ -107,9 +109,9 @@ struct DeviceTime {
 DeviceTime predictTime(const Device &device, const DeviceWork &work,
                        int64_t bytes, int64_t multiplyAdds);
 
-/// Returns the seconds that a kernel takes on the host beside a device: copying
-/// its operands to the host and its results back, with a wait for each, and
-/// computing.
+/// Returns the seconds that a kernel takes if the host computes it in a program
+/// for a device: copying its operands to the host and its results back, with a
+/// wait for each copy, and computing.
 double hostSeconds(int64_t bytes, int64_t multiplyAdds);
 /// Returns the extra seconds of `launches` launches that start one by one
 /// instead of in a graph.
@@ -121,8 +123,9 @@ double secondsOutsideOfGraph(int64_t launches);
 /// is a launch of about 2 us.
 inline constexpr double countingSeconds = 1.5e-6 + 2e-6;
 
-/// `seconds` is the time of the consecutive launches of a branch. `alone` is
-/// the time that they would take at full use of the device.
+/// The time of a branch: consecutive launches that run concurrently with those
+/// of other branches. `seconds` is the sum of the launches' times, `alone` the
+/// time that they would take if each launch used the whole device.
 struct BranchTime {
   double seconds = 0, alone = 0;
   void add(const DeviceTime &launch) {

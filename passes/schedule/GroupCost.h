@@ -36,13 +36,14 @@ struct ForestCycles {
   static constexpr double ofStep = 7, ofNode = 2, ofWord = 30, ofTree = 30;
 };
 
-/// Estimates the cycles of all operators except contractions, assuming two
-/// vectors of results per cycle.
+/// Estimates the cycles of all operators of `group` except contractions
+/// (convolutions and matrix products), assuming two vectors of results per
+/// cycle.
 double elementCyclesOf(GroupOnTarget group);
 
-/// Estimates the cycles on one core, assuming two vectors of results per cycle
-/// and that all data comes from beyond the L2 cache, where another core may
-/// have left it.
+/// Estimates the cycles of `group` on one core, assuming two vectors of results
+/// per cycle and that all data comes from beyond the L2 cache, where another
+/// core may have left it.
 int64_t cyclesOf(GroupOnTarget group);
 
 /// Bytes up to which a tensor is assumed to stay in the shared last-level cache

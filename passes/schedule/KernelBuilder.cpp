@@ -25,7 +25,8 @@ void KernelBuilder::forIndependent(
   size_t merged = 0;
   Dim parts = 1;
   SmallVector<int64_t> shape;
-  // Of the merged axes, only the outermost may have a dynamic size.
+  // Merge the outermost axes into one parallel loop until it has enough
+  // iterations. Only the outermost axis may have a dynamic size.
   while (merged < trips.size() && parts.most() < enoughParts &&
          (trips[merged].known() || parts == 1)) {
     shape.push_back(trips[merged].most());
@@ -238,8 +239,8 @@ void KernelBuilder::parallelFor(const Dim &extent,
 void KernelBuilder::parallelFor(
     const Dim &extent, int64_t steps,
     llvm::function_ref<void(Expr, const Part &)> body) {
-  // Enough iterations for a few cores to share evenly. More parts would cost a
-  // few instructions each.
+  // `enoughIterations` can be shared evenly by a few cores. Dividing iterations
+  // into more parts would cost a few instructions for each part.
   constexpr int64_t enoughIterations = 12;
   int64_t parts = 1;
   if (!target.isDevice() && paysToFork(group))

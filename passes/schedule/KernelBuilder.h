@@ -89,8 +89,9 @@ public:
   forRows(llvm::ArrayRef<graph::Dim> trips, const graph::Dim &length,
           mlir::Type type,
           llvm::function_ref<void(llvm::ArrayRef<graph::Expr>)> body) override;
-  /// Emits a loop over elements. On a device, each thread processes one index
-  /// of `trips`, without vectors.
+  /// Emits a loop nest over `trips`. On a CPU, `body` runs on vectors along the
+  /// last axis. On a device, each thread processes one index of `trips`,
+  /// without vectors.
   void forColumns(
       llvm::ArrayRef<graph::Dim> trips,
       llvm::function_ref<void(llvm::ArrayRef<graph::Expr>)> body) override;
@@ -130,13 +131,14 @@ public:
   void forLanes(const graph::Dim &size, mlir::Type type,
                 llvm::function_ref<void(graph::Expr i, int64_t lanes)> body,
                 int64_t widest = 0);
-  /// Runs `body(i, lanes)` over one part of [0, size); if there are several
-  /// parts, each consists of whole vectors.
+  /// Runs `body(i, lanes)` over `part`, one of the parts of [0, size). If there
+  /// are several parts, each consists of whole vectors.
   void forLanes(const Part &part, int64_t size, mlir::Type type,
                 llvm::function_ref<void(graph::Expr i, int64_t lanes)> body);
-  /// Returns which of two types determines the lanes of code that computes in
-  /// both: the type with fewer elements per vector, or with more if the target
-  /// uses whole registers only. The first type if there is no difference.
+  /// Returns which of the types `a` and `b` determines the number of lanes in
+  /// code that computes with both: the type with fewer elements per vector, or
+  /// with more if the target uses whole registers only. Returns `a` if there is
+  /// no difference.
   mlir::Type decidingLanes(mlir::Type a, mlir::Type b) const;
   /// Emits `if (condition) then(); else otherwise();`.
   void branch(graph::Expr condition, llvm::function_ref<void()> then,

@@ -23,7 +23,8 @@ bool keepsRows(GroupOp group, ConvOp anchor, bool readsWhole) {
     if (!isa<ElementwiseOpInterface, ConstantOp, UnpackPanelsOp>(op) &&
         &op != anchor && !isRead)
       return false;
-    // No elementwise operator may compute the convolution's input.
+    // No elementwise operator may compute the input of the convolution
+    // `anchor`.
     if (isa<ElementwiseOpInterface>(op) &&
         llvm::is_contained(op.getUsers(), anchor))
       return false;
@@ -38,8 +39,8 @@ bool keepsRows(GroupOp group, ConvOp anchor, bool readsWhole) {
   });
 }
 
-/// Whether a group has a single f32 result of rank 4 (two-dimensional images)
-/// with static sizes and default strides.
+/// Whether `group` has a single result, an f32 tensor of rank 4
+/// (two-dimensional images) with static sizes and default strides.
 bool isPlain(GroupOp group) {
   auto isPlainTensor = [](Value v) {
     return shapeOf(v).size() == 4 && elementOf(v).isF32() &&
@@ -50,8 +51,9 @@ bool isPlain(GroupOp group) {
          isPlainTensor(group.getResult(0));
 }
 
-/// Returns the float convolution of a group in which every tile of positions
-/// reads all weight panels (order "tiles" in the plan); null otherwise.
+/// Returns the convolution of a group if it multiplies floats and if the plan
+/// has the order "tiles" (each tile of output positions reads all packed
+/// weights); null otherwise.
 ConvOp floatConvolutionOf(GroupOp group) {
   auto anchor = ConvolutionAnchor::of(group);
   return group.getStrategy() == "convolution" && anchor.conv && !anchor.pool &&
@@ -148,7 +150,9 @@ SmallVector<int64_t> RowChain::scratchBytes() const {
 }
 
 int64_t RowChain::parts(const TargetDescription &target) const {
-  // Enough parts for a few threads to share evenly.
+  // `most` parts are enough for a few threads to share evenly. `mostTwice` is
+  // the share of the work that recomputed rows and the traffic of scratch
+  // memory may cost.
   constexpr int64_t most = 16;
   constexpr double mostTwice = 0.1;
   GroupOp before = first, group = depthwise;
@@ -166,10 +170,10 @@ int64_t RowChain::parts(const TargetDescription &target) const {
   int64_t ofPart = std::accumulate(scratch.begin(), scratch.end(), int64_t(0));
   int64_t rows = rowsOf(group.getResult(0));
   auto fits = [&](int64_t parts) {
-    // The scratch memory of each part should stay in its thread's cache.
-    // Otherwise, a thread that computes several parts one after the other
-    // fetches the scratch memory of each part and writes back that of the part
-    // before.
+    // The scratch memory of each part of the rows (the work of one thread)
+    // should stay in the cache of its thread. Otherwise, a thread that computes
+    // several parts fetches the scratch memory of each part and writes back
+    // that of its previous part.
     bool stay = parts * ofPart <= target.l2Bytes;
     if (!stay && (parts > enoughParts || ofPart > target.l2Bytes / 2))
       return false;

@@ -23,15 +23,17 @@ struct RowChain {
   /// Returns the chain around a depthwise group, with the groups before and
   /// after it that can be part of the chain.
   static std::optional<RowChain> around(graph::GroupOp depthwise);
-  /// Returns the chain that a group consists of; none if it is not a chain.
+  /// Returns the chain that `group` computes; nothing if `group` computes
+  /// anything else.
   static std::optional<RowChain> of(GroupView group);
 
   llvm::SmallVector<graph::GroupOp> stages() const;
   /// Returns the bytes of each scratch buffer that a thread needs between the
-  /// stages: the rows that a depthwise window covers, and one row of the
-  /// depthwise result.
+  /// convolutions of the chain: for the rows that a depthwise window covers,
+  /// and for one row of the depthwise result.
   llvm::SmallVector<int64_t> scratchBytes() const;
-  /// The number of parts that most thread counts can share evenly.
+  /// A number of parts of the image rows that most numbers of threads can share
+  /// evenly.
   static constexpr int64_t enoughParts = 4;
   /// Returns into how many parts threads can divide the rows of all images.
   /// Each part has its own scratch memory. If the L2 cache cannot hold the

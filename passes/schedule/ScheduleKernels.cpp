@@ -55,7 +55,8 @@ struct ScheduleKernelsPass : impl::ScheduleKernelsBase<ScheduleKernelsPass> {
               << kernel.getName() << "' cannot be scheduled: " << why;
           return signalPassFailure();
         }
-        // A function of the same name replaces the kernel.
+        // The function that schedule() creates replaces the kernel; it has the
+        // same name.
         std::string name = kernel.getName().str();
         promises[name] = schedule(kernel, symbols, target);
       }
@@ -73,9 +74,10 @@ private:
            !kernel.getResultTypes().empty();
   }
 
-  /// Computes, for each kernel, how many launches would have to start one by
-  /// one if the kernel ran on the host: its program could then not be a launch
-  /// graph. Programs that other programs call are never graphs.
+  /// Computes startsOutside: for each kernel, how many launches would start one
+  /// by one if that kernel ran on the host. The program that launches it could
+  /// then not be a launch graph, which starts all launches at once. Programs
+  /// that other programs call are never launch graphs.
   void findStarts(ModuleOp module) {
     for (auto program : module.getOps<ProgramOp>()) {
       int64_t count = 0;
@@ -89,9 +91,9 @@ private:
     }
   }
 
-  /// Whether a kernel without parallel iterations runs on the host, since one
-  /// device thread would take longer than the host with the copies that it
-  /// needs.
+  /// Whether a kernel without parallel iterations runs on the host. It does if
+  /// the host, including the copies of operands and results, takes less time
+  /// than one device thread.
   bool runsOnHost(FuncOp kernel, int64_t multiplyAdds, const Device &device) {
     int64_t starts = startsOutside.lookup(kernel.getName()), bytes = 0;
     for (Type type : kernel.getArgumentTypes()) {
@@ -224,9 +226,9 @@ private:
     }
   }
 
-  /// For each kernel, the most launches of any program that contains it. They
-  /// start one by one, outside of a launch graph, if the kernel runs on the
-  /// host.
+  /// For each kernel, the largest number of launches in a program that launches
+  /// it. If the kernel runs on the host, these launches start one by one, not
+  /// in a launch graph.
   llvm::StringMap<int64_t> startsOutside;
 
   static void adjust(LaunchOp launch, const KernelBuilder::Promises &promises) {

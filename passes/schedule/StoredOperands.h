@@ -1,4 +1,4 @@
-// Finds the stored tensors that an elementwise expression reads.
+// Finds the tensors in memory that an elementwise expression reads.
 
 #ifndef INGOT_PASSES_SCHEDULE_STOREDOPERANDS_H
 #define INGOT_PASSES_SCHEDULE_STOREDOPERANDS_H
@@ -7,9 +7,9 @@
 
 namespace ingot::schedule {
 
-/// Returns the stored tensors from which `v` is computed elementwise, if all
-/// have the shape of `v`; constants and one-element tensors are ignored. None
-/// if there are other shapes or operators.
+/// Returns the block arguments from which `v` is computed by elementwise
+/// operators, if all have the shape of `v`; constants and one-element tensors
+/// are ignored. Nothing if there are other shapes or operators.
 std::optional<llvm::SmallVector<mlir::Value>> storedOperands(mlir::Value v);
 
 /// Whether `op` is cheap and computes its result from stored tensors, directly

@@ -22,7 +22,8 @@ class Strategy {
 public:
   virtual ~Strategy() = default;
 
-  /// The name in groups and kernels, as listed in Strategies.def.
+  /// The name of the strategy in groups and kernels, as listed in
+  /// Strategies.def.
   llvm::StringRef name;
 
   /// Whether the strategy can build this group on this target.
@@ -64,7 +65,7 @@ public:
   }
 
   /// Returns the operators that a kernel of this strategy computes besides the
-  /// group's anchor: those that lead up to `producer` and whose results only
+  /// group's anchor: `producer` and the operators before it whose results only
   /// operators of the group read. Empty if there are none. `isMember` tells
   /// whether an operator is in the group, `isFree` whether it is in no other
   /// group.
@@ -80,8 +81,9 @@ public:
   /// by `plan` reads, unless they are packed already.
   virtual void pack(GroupOnTarget group, const Plan &plan) const {}
 
-  /// Whether the kernel reads `operand` of its group in vectors. Left operands
-  /// of matrix products are read as words or as scalars that are broadcast.
+  /// Whether the kernel reads `operand` of its group in vectors. Strategies for
+  /// matrix products and convolutions override this: they read the left operand
+  /// as scalars or 32-bit words, which they broadcast.
   virtual bool readsVectors(GroupOnTarget group,
                             mlir::BlockArgument operand) const {
     return group.target.maxLanes(graph::elementOf(operand)) > 1;

@@ -13,7 +13,7 @@ namespace ingot::schedule {
 inline constexpr int64_t tableBytes = 256;
 
 /// Whether the target has an instruction that looks up a vector of int8
-/// elements.
+/// elements in a table.
 inline bool looksUpBytes(const TargetDescription &target) {
   return llvm::any_of(target.intrinsics, [](const Intrinsic &row) {
     return row.op == mlir::vector::GatherOp::getOperationName();

@@ -84,9 +84,10 @@ public:
   }
 
 private:
-  /// Whether `op` is a concatenation whose result is only returned. Transposes
-  /// of its inputs are part of the copies into the result. If they moved after
-  /// the concatenation, they could not cancel with a later transpose.
+  /// Whether `op` is a concatenation whose result is only returned. Its inputs
+  /// are copied into the result anyway, and such a copy can transpose. So
+  /// transposes of the inputs stay there: after the concatenation, no later
+  /// transpose could cancel them.
   static bool isReturned(Operation *op) {
     return isa<ConcatOp>(op) &&
            llvm::all_of(op->getUsers(), [](Operation *user) {

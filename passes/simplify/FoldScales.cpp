@@ -38,9 +38,9 @@ namespace ingot::simplify {
 
 namespace {
 
-/// Returns the operands of the commutative `op` if one is the result of a conv
-/// or matmul without other users and the other one is a constant: first the
-/// conv or matmul, then the constant. Returns nulls for other operands.
+/// If one operand of the commutative `op` is the result of a conv or matmul
+/// without other users, and the other operand is a constant, returns the conv
+/// or matmul and the constant. Returns nulls otherwise.
 template <typename OpT> std::pair<Operation *, Value> splitOperands(OpT op) {
   for (unsigned i : {0u, 1u}) {
     Operation *producer = op->getOperand(i).getDefiningOp();

@@ -63,7 +63,7 @@ WidenedWeights findWidenedWeights(Block &body) {
         sources.insert(operand.getDefiningOp());
     for (Operation *source : sources) {
       auto constant = dyn_cast<ConstantOp>(source);
-      // Zero points are narrow as well, but have fewer elements than the
+      // Zero points have a narrow type, too, but fewer elements than the
       // weights.
       if (!constant || !isQuantized(constant) ||
           bitsOf(constant) >= bitsOf(value) ||

@@ -9,8 +9,8 @@
 namespace ingot::simplify {
 
 struct FoldableValues {
-  /// Constants, and the operators all of whose operands are results of other
-  /// operations in this set, in program order.
+  /// Constants, and operators whose operands are all computed by operations of
+  /// this set; in program order.
   llvm::SetVector<mlir::Operation *> operations;
   /// The results of `operations` that operators outside of this set use.
   /// FoldConstants replaces these values by constants.
@@ -18,8 +18,8 @@ struct FoldableValues {
 };
 
 /// Finds the operations of `body` that can be computed at compile time.
-/// Excludes operations whose results are much larger than their operands; they
-/// are computed at run time.
+/// Excludes operations whose results are much larger than their operands, which
+/// are computed at run time instead.
 FoldableValues findFoldableValues(mlir::Block &body);
 
 /// Weights that have a narrow type in the model and a wider one in the
@@ -31,10 +31,9 @@ struct WidenedWeights {
   llvm::SmallSetVector<mlir::Type, 2> storedTypes;
 };
 
-/// Finds the constants of the imported graph `body` of which the generated code
-/// contains only a wider value computed from them, for example dequantized
-/// weights. The constants are integers of at most 16 bits or floats of at most
-/// 8 bits.
+/// Finds the constants of the imported graph `body` that the generated code
+/// contains only in a wider type, for example dequantized weights. The
+/// constants are integers of at most 16 bits or floats of at most 8 bits.
 WidenedWeights findWidenedWeights(mlir::Block &body);
 
 } // namespace ingot::simplify

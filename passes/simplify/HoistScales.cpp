@@ -78,12 +78,12 @@ bool isNarrowInteger(Type type) {
   return isa<IntegerType>(type) && type.getIntOrFloatBitWidth() <= 16;
 }
 
-/// A dequantized tensor, which transposes may follow; if it has a single scale,
-/// reshapes too.
+/// A value computed from a dequantized tensor by transposes, or, if the tensor
+/// has a single scale, by transposes and reshapes.
 struct Dequantized {
   DequantizeOp op;
   Moves moves;   // Transposes and reshapes of the result of `op`.
-  Scales scales; // One, or one per index of `axis`.
+  Scales scales; // One scale, or one for each index along `axis`.
   int64_t axis = -1;
 
   static std::optional<Dequantized> match(Value v, bool mayBeFloats = false) {
@@ -142,8 +142,8 @@ public:
         hoistSum(op);
     }
     eraseDead();
-    // Other users of the dequantized tensor read these integers times the
-    // scale, so that only the integers are stored.
+    // Other users of a dequantized tensor read its integers times the scale, so
+    // that only the integers are stored.
     for (auto [dequantize, integers] : integersOf) {
       OpBuilder builder(dequantize);
       builder.setInsertionPointAfter(dequantize);
@@ -424,8 +424,8 @@ private:
     return false;
   }
 
-  /// Returns `v` / `by` for a `v` for which takesFactor is true. Changes the
-  /// operators and constants from which `v` is computed in place.
+  /// Returns `v` / `by` for a `v` for which takesFactor is true. Modifies, in
+  /// place, the operators and constants from which `v` is computed.
   static Value divided(Value v, float by) {
     Operation *op = v.getDefiningOp();
     OpBuilder builder(op);

@@ -28,8 +28,8 @@ namespace {
 
 bool isConstant(Value v) { return v.getDefiningOp<ConstantOp>() != nullptr; }
 
-/// Whether `conv` is a convolution of floats with constant weights and bias
-/// whose result is used once.
+/// Whether `conv` is a convolution of floats with constant weights and bias,
+/// and its result is used once.
 bool isJoinable(ConvOp conv) {
   return conv && conv->hasOneUse() && isConstant(conv.getW()) &&
          (!conv.getBias() || isConstant(conv.getBias())) &&
@@ -39,8 +39,8 @@ bool isJoinable(ConvOp conv) {
 }
 
 /// Returns, for each spatial axis, the position within the window of `outer` at
-/// which the window of `inner` begins. Returns nothing if it does not lie
-/// inside, or if strides or groups differ.
+/// which the window of `inner` begins. Returns nothing if the window of `inner`
+/// is not inside the window of `outer`, or if strides or groups differ.
 std::optional<SmallVector<int64_t>> placeIn(ConvOp outer, ConvOp inner) {
   if (outer.getX() != inner.getX() || outer.getGroups() != inner.getGroups() ||
       outer.getStrides() != inner.getStrides())
@@ -187,14 +187,16 @@ private:
   }
 
   /// Returns the weights of `inner`, padded with zeros to the kernel window of
-  /// `outer`; null if the window of `inner` does not lie inside.
+  /// `outer`; null if the window of `inner` does not lie inside the window of
+  /// `outer`.
   Value weightsIn(ConvOp outer, ConvOp inner) {
     std::optional<SmallVector<int64_t>> place = placeIn(outer, inner);
     return place ? inWindow(outer, inner.getW(), *place) : Value();
   }
 
-  /// Returns weights that make `conv` add its input times a constant, `term`,
-  /// to its result; null if `term` is not the input of `conv` times a constant.
+  /// If `term` is the input of `conv` times a constant, returns weights that,
+  /// added to those of `conv`, make it compute this term, too. Returns null for
+  /// other terms.
   Value weightsOfScale(ConvOp conv, const Term &term) {
     if (term.scaled != conv.getX() || term.scaled.getType() != type ||
         !llvm::all_of(conv.getStrides(), [](int64_t s) { return s == 1; }))

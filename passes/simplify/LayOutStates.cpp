@@ -52,9 +52,9 @@ struct StateTensor {
   Value value() const {
     return isResult ? returned().get() : Value(function.getArgument(index));
   }
-  /// Returns the sizes that the tensor has in the model. (If its elements would
-  /// have gaps in memory that is laid out for the maximum sizes, the program
-  /// passes it with one flat axis instead.)
+  /// Returns the sizes that the tensor has in the model. They differ from the
+  /// sizes of the argument or result if the program passes the tensor with one
+  /// flat axis, because its elements would have gaps in memory.
   Dims sizes() const {
     if (auto sizes = attrs().getAs<kernel::SizesAttr>(kernel::kSizesAttr))
       return kernel::dimsOf(sizes);
@@ -124,7 +124,7 @@ private:
     BlockArgument argument = tensor.function.getArgument(tensor.index);
     Dims whole = tensor.sizes();
     // Take the sizes from a reshape of the argument, if there is one: the
-    // program already uses its symbols for dynamic sizes.
+    // program already uses the symbols of this reshape for dynamic sizes.
     for (Operation *user : argument.getUsers())
       if (isa<RefillOp, ReshapeOp>(user) &&
           shapeOf(user->getResult(0)).size() == whole.size() &&
@@ -202,11 +202,11 @@ bool countsUp(Value value) {
              [](auto number) { return number.value() == number.index(); });
 }
 
-/// Returns the tensor that `value` reads if `value` is a gather by 0, 1, 2, ...
-/// along `axis`; otherwise `value` itself. Such a gather only changes the
-/// length of the axis, since ONNX leaves an index past the end undefined. If
-/// the gather reads a tensor to which one row was appended for such indices,
-/// returns the tensor without that row.
+/// If `value` is a gather by the indices 0, 1, 2, ... along `axis`, returns the
+/// tensor that it reads; otherwise `value` itself. Such a gather only changes
+/// the length of the axis, since ONNX leaves an index past the end undefined.
+/// Some models append one row to the tensor before the gather, for indices past
+/// the end; then returns the tensor without this row.
 Value withoutLength(Value value, int64_t axis) {
   auto gather = value.getDefiningOp<GatherOp>();
   if (!gather || int64_t(gather.getAxis()) != axis || !value.hasOneUse() ||
@@ -280,7 +280,8 @@ private:
   }
 
   /// Whether `value` is the input of the state (transposed to the axes of the
-  /// model if StateLayout has permuted it), and both have a single use.
+  /// model if StateLayout has permuted it), and `value` and the input both have
+  /// a single use.
   bool isInput(Value value) const {
     if (!input.hasOneUse() || !value.hasOneUse())
       return false;

@@ -121,9 +121,9 @@ bool losesSign(Value x) {
   return bitsOf(x) < 8 && elementOf(x).isSignedInteger();
 }
 
-/// Returns `x` as 8-bit integers. Elements of fewer bits become uint8: unsigned
-/// ones are widened, and an offset is added to signed ones that makes the least
-/// value 0. 8-bit elements are returned unchanged.
+/// Returns `x` as 8-bit integers. 8-bit elements are returned unchanged.
+/// Elements of fewer bits become uint8; if they are signed, an offset is added
+/// so that their least value becomes 0.
 Value unsignedNumbers(OpBuilder &b, Value x) {
   if (bitsOf(x) == 8)
     return x;
@@ -139,8 +139,8 @@ Value unsignedNumbers(OpBuilder &b, Value x) {
   return CastOp::create(b, x.getLoc(), bytes(IntegerType::Unsigned), x);
 }
 
-/// Packs neighbouring elements of `numbers` along `axis`, which have `bits`
-/// bits each, into bytes, with the first element in the lowest bits.
+/// Packs elements of `bits` bits into bytes: neighbouring elements of `numbers`
+/// along `axis` share a byte, with the first element in the lowest bits.
 Value inBytes(OpBuilder &b, Value numbers, int64_t axis, int64_t bits) {
   int64_t perByte = 8 / bits, bytes = shapeOf(numbers)[axis] / perByte;
   Value all;
@@ -208,9 +208,9 @@ struct Weights {
     w.steps = shapeOf(v)[0];
     w.columns = shapeOf(v)[1];
     w.findBlock((*axes)[0]);
-    // If there is a scale for each row of K, a block would be a single element:
-    // such weights are not packed. The elements of a block must fill whole
-    // bytes.
+    // If each row of K has a scale of its own, a block would be a single
+    // element; such weights are not packed. The elements of a block must fill
+    // whole bytes.
     if (w.block == 1 || w.block % w.perByte() != 0)
       return std::nullopt;
     // Axes that belong neither to K nor to N have size 1. They may have any
@@ -337,7 +337,7 @@ private:
                             gather.getAxis(), gather.getInRange());
   }
   /// Returns `parameter`, the scale or zero point of the table, for the
-  /// gathered rows; `parameter` itself if all rows have the same.
+  /// gathered rows; `parameter` itself if all rows have the same value.
   Value ofRows(OpBuilder &b, Value parameter) {
     ArrayRef<int64_t> own = shapeOf(parameter);
     if (own.size() < shapeOf(table.getX()).size())

@@ -39,7 +39,8 @@ public:
   bool mayChange() const { return allAllow; }
   mlir::IntegerType other() const { return otherType; }
   /// Changes the signedness of all collected values. Calls `change` for each
-  /// use of them by an operation that neither moves nor dequantizes them.
+  /// use of a collected value by an operation that neither moves nor
+  /// dequantizes the value.
   void change(llvm::function_ref<void(mlir::OpOperand &)> change);
 
 private:

@@ -93,7 +93,8 @@ struct Readers {
   SmallVector<int64_t> axes;
 };
 
-/// Returns the operators after which `concat` moves; empty if it does not move.
+/// Returns the operators that move in front of `concat`, beginning with its
+/// reader; empty if none moves.
 Readers readersOf(ConcatOp concat) {
   Readers all;
   size_t moved = 0;

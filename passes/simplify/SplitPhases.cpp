@@ -79,7 +79,7 @@ struct PhasedAxis {
     positions = (size + (crop - 1)).floorDiv(stride) + 1;
   }
 
-  /// Replaces each run of phases by runs of one phase each.
+  /// Replaces each run of neighbouring phases by runs of a single phase.
   void splitRuns() {
     SmallVector<PhaseRun, 2> single;
     for (const PhaseRun &run : runs)
@@ -88,12 +88,14 @@ struct PhasedAxis {
     runs = std::move(single);
   }
 
-  /// Returns the number of kernel positions of the phase that has the most.
+  /// Returns the largest number of kernel positions that a phase of this axis
+  /// uses.
   int64_t mostTaps() const { return runs.front().taps; }
 };
 
-/// The least number of channels for which only the phases of the last axis
-/// become channels: they fill two of the widest vectors (512 bits of f32).
+/// If the phases of the last axis alone give at least this number of channels,
+/// only these phases become channels, not the phases of the other axes. The
+/// channels then fill two of the widest vectors (512 bits of f32).
 constexpr int64_t fewChannels = 32;
 
 class PhaseSplitter {
@@ -108,8 +110,8 @@ public:
     byRows = axes.back().runs.size() == 1 && !hasDynamicSizes(op.getType()) &&
              shapeOf(op.getResult()).back() * axes.back().stride >= fewChannels;
     // The combinations of phases must be computed in row-major order. So if an
-    // inner axis has several runs, each phase of the axes outside of it becomes
-    // a separate run.
+    // inner axis has several runs (of phases with equally many kernel
+    // positions), each phase of the outer axes becomes a separate run.
     bool inOrder = true;
     for (PhasedAxis &axis : llvm::reverse(axes)) {
       if (!inOrder || (byRows && &axis != &axes.back()))

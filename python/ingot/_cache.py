@@ -116,8 +116,8 @@ def entry(key: str, build: Callable[[Path], None]) -> Path:
             _fill(scratch, build)
             scratch.chmod(0o755)
             if place.exists():
-                # Moves the damaged entry aside and removes it. A file of it that a process has loaded lives until that
-                # process ends.
+                # Moves the damaged entry aside and removes it. If a process has loaded a file of the entry, the file
+                # lives until that process ends.
                 broken = Path(tempfile.mkdtemp(prefix=".old-", dir=place.parent))
                 os.replace(place, broken / "entry")
                 shutil.rmtree(broken, ignore_errors=True)

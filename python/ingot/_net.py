@@ -92,7 +92,8 @@ def _group(fields: Sequence[Field], names: Sequence[str]) -> list[_Value]:
         kind = ("optional " if present else "") + ("sequence" if data.part == "elements" else "")
         shape: tuple[int | str, ...] = tuple(int(d) if d.isdigit() else d for d in data.dims)
         if shapes:
-            # The axes of `data` only give the capacity; of the shapes of the elements, only the rank is known here.
+            # The axes of `data` are the capacity of the buffer. Each element has a shape of its
+            # own, of which only the rank is known here.
             shape = ("?",) * int(shapes.dims[1])
         elif data.element is not None:
             shape = data.element
@@ -531,7 +532,7 @@ def _from_dlpack(info: TensorInfo, given: Any) -> Array:
     try:
         return np.from_dlpack(given)
     except (BufferError, RuntimeError, TypeError, ValueError) as error:
-        # A PyTorch tensor that requires a gradient, or one of a type that NumPy lacks.
+        # A PyTorch tensor that NumPy cannot convert: it requires a gradient, or has a type that NumPy lacks.
         if hasattr(given, "detach"):
             given = given.detach().cpu().contiguous()
             if info.dtype == "bfloat16" and "bfloat16" in str(given.dtype):

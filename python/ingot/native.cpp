@@ -10,9 +10,10 @@
 //                        that the network expects; all other arguments are passed on to
 //                        the Python method `_general`
 //
-// Both release the GIL during the run. Each takes an arena from a list of free arenas, so
-// several threads can call at the same time. The module uses the limited API of Python
-// 3.11: one binary works with this version and all later ones.
+// Both release the GIL during the run. Each takes an arena (the working memory of a run)
+// from a list of free arenas, so several threads can call at the same time. The module
+// uses the limited API of Python 3.11: one binary works with this version and all later
+// ones.
 
 #define PY_SSIZE_T_CLEAN
 #define Py_LIMITED_API 0x030b0000
@@ -82,7 +83,8 @@ struct Function {
   PyObject_HEAD Run run;
   size_t arenaBytes, arenaAlign;
   unsigned threads;
-  /// Held during a run of a network with a state; null for other networks.
+  /// Held during a run of a network with a state (values kept between runs);
+  /// null for other networks.
   std::mutex *alone;
   std::vector<void *> *freeArenas;
 
@@ -213,8 +215,9 @@ bool isReady(Function *self) {
   return false;
 }
 
-// run(words, then=None): runs the network. Returns then() after success if `then` is
-// given, otherwise the status. No other call uses the arena until then() has returned.
+// run(words, then=None): runs the network. Returns then() after success if
+// `then` is given, otherwise the status. No other call uses the arena (the
+// network's working memory) until then() has returned.
 PyObject *runWords(PyObject *object, PyObject *args) {
   auto *self = reinterpret_cast<Function *>(object);
   PyObject *words = nullptr, *then = Py_None;
@@ -408,8 +411,8 @@ PyObject *call(PyObject *object, PyObject *args, PyObject *kwargs) {
       (given > 0 && named > 0))
     return callGeneral(object, args, kwargs);
   size_t sizeCount = self->sizes->size(), outputs = self->outputs->size();
-  // One more element than sizes: `takes` binds a reference to sizes[0] even for constant
-  // dimensions.
+  // One element more than needed: `takes` binds a reference to sizes[0] even if
+  // there are no sizes, for constant dimensions.
   Py_ssize_t sizes[kMostWords + 1];
   for (size_t i = 0; i <= sizeCount; ++i)
     sizes[i] = -1;

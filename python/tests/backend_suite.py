@@ -30,8 +30,8 @@ from fast_compiler import fast_compiler
 
 STATUS = ("pass", "skip", "fail")
 COLUMNS = ("case", "id", "reason")
-# In the table, the reason begins with this word if the expected values are random numbers that no other backend can
-# reproduce.
+# If the expected values of a case are random numbers that no other backend can reproduce, the
+# reason in the table of accepted failures begins with this word.
 RANDOM = "random-numbers"
 # The official runner asks for len() of each element of a sequence, which fails for arrays of shape []: no backend passes.
 # test_backend.py compares the numbers of such a network.

@@ -188,8 +188,8 @@ def test_compilers(monkeypatch, tmp_path):
 def test_zig_stands_in(monkeypatch, empty, tmp_path):
     monkeypatch.setattr(_toolchain, "zig", lambda: ("/bin/echo", "zig"))
     folder = _toolchain._stand_ins()
-    # Zig gets a flag so that it does not build its C++ library; other compilers, which may not know this flag, do
-    # not.
+    # Zig gets the flag -nostdlib++, so that it does not build its C++ library. Other compilers do not get the
+    # flag, which they may not know.
     called = tmp_path / "called"
     monkeypatch.setattr(_toolchain, "zig", lambda: ("/bin/sh", "-c", f'echo "$@" >>{called}', "zig"))
     _toolchain.build_library([os.path.join(_toolchain._stand_ins(), "clang++")], [], tmp_path / "x.so")

@@ -106,9 +106,9 @@ static bool hostHas(std::initializer_list<llvm::StringRef> features) {
                       [&](llvm::StringRef f) { return host.lookup(f); });
 }
 
-// The selection reads ID registers, since getauxval would need the C library. A
-// field of an ID register has four bits. In some fields, the value 15 means
-// that the unit does not exist.
+// The code that selects a target at run time reads ID registers, since
+// getauxval would need the C library. A field of an ID register has four bits.
+// In some fields, the value 15 means that the unit does not exist.
 static constexpr llvm::StringLiteral selectText =
     R"(// Returns the level of this processor: 1 has dotprod, 2 also fp16, 3 also i8mm, 4 also bf16. On
 // Linux (4.11 or later) the ID registers tell; elsewhere the macros of the compiler do.

@@ -5,8 +5,8 @@
 // flash, programs include their start-up code, and code size counts.
 //
 // The costs are issue cycles from the cores' technical reference manuals. For
-// cores without floating-point instructions, they are those of the compiler's
-// helper functions.
+// cores without floating-point instructions, the costs of float operations are
+// those of the compiler's helper functions.
 
 #include "targets/arm/Arm.h"
 #include "targets/arm/Helium.h"
@@ -124,9 +124,9 @@ static std::vector<Product> dspProducts() {
            preparation}};
 }
 
-/// Returns the prologue for cores with a single-precision FPU: pragmas, and
-/// macros for loads that fill several registers: INGOT_LOAD_2(FROM, R0, R1),
-/// ...
+/// Returns the text before the kernels for cores with a single-precision FPU:
+/// pragmas, and macros for loads that fill several registers:
+/// INGOT_LOAD_2(FROM, R0, R1), ...
 static std::string makeSmallFpuOpenText() {
   std::string text =
       R"(// On these cores, a multiplication and an addition are faster than a fused multiply-add. The other

@@ -8,7 +8,8 @@ set(CMAKE_SYSTEM_NAME Generic)
 set(CMAKE_SYSTEM_PROCESSOR arm)
 set(INGOT_TARGET cortex-m4 CACHE STRING "The core, as `ingot targets` calls it")
 list(APPEND CMAKE_TRY_COMPILE_PLATFORM_VARIABLES INGOT_TARGET)
-# There is no start-up code with which a test program could be linked.
+# CMake checks a compiler by building a program, for which there is no start-up
+# code. It builds a library instead.
 set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)
 
 if(INGOT_TARGET MATCHES "^cortex-m(0|0plus|1|3)$")

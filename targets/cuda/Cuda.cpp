@@ -31,8 +31,8 @@ static TargetDescription base() {
   // The line size of the L2 cache, which is also the alignment of buffers
   // within an allocation.
   target.bufferAlign = 128;
-  // The bytes of the largest access of a thread. Allocations are aligned to 256
-  // bytes.
+  // The bytes of the largest access of a thread. Allocations of the driver
+  // satisfy this alignment, since they are aligned to 256 bytes.
   target.tensorAlign = 16;
   target.l1Bytes = 128 << 10;
   target.includes = {"string.h", "cuda_runtime.h"};
@@ -74,13 +74,15 @@ static TargetDescription base() {
       {"kernel.close_copies", "", "", "device::close_copies()"},
       {"kernel.await_copies", "", "", "device::await_copies"},
   };
-  // Weights that are not in the source are linked into the host program.
+  // Weights that are not in the source are linked into the host program, so
+  // they are objects for the host's processor.
   llvm::Triple host(llvm::sys::getDefaultTargetTriple());
   target.elf.machine =
       host.isAArch64() ? llvm::ELF::EM_AARCH64 : llvm::ELF::EM_X86_64;
   target.linker = "ld";
   target.emulation = cudaEmulation();
-  // The program itself emulates the GPU, so it is run without an emulator.
+  // The program itself emulates the GPU, so no emulator runs it: `env` only
+  // starts it.
   target.emulator = "env";
   return target;
 }
@@ -250,8 +252,8 @@ void cuda(std::vector<TargetDescription> &targets) {
   hopper.ofWarps = 0.629;
   hopper.l2BytesPerSecond = 8.2e12;
   hopper.tileBytesPerSecond = 12e12;
-  // No branches: kernels start before the previous kernel ends, and branches
-  // would prevent that.
+  // Branches of a launch graph do not pay off: without them, kernels start
+  // before the previous kernel ends.
   hopper.branchSeconds = 0;
   add("sm_90a", "NVIDIA GPU, Hopper (H100, H200)",
       {HOPPER, "/usr/local/cuda/bin/" HOPPER}, hopper, 50 << 20);

@@ -7,10 +7,11 @@
 
 namespace ingot::targets {
 
-/// The prologue of a generated .cu. Words in capitals are placeholders; LEVEL
-/// is replaced by the compute capability as a number. The functions are members
-/// of a template, since a file need not call all of them, and compilers warn
-/// about unused functions in an anonymous namespace.
+/// The prologue of a generated .cu, which precedes the kernels. Words in
+/// capitals are placeholders; LEVEL is replaced by the compute capability as a
+/// number. The functions are members of a template, since a file need not call
+/// all of them, and compilers warn about unused functions in an anonymous
+/// namespace.
 static constexpr llvm::StringLiteral text =
     R"(#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < LEVEL0 && !defined(INGOT_CHOOSES_TARGET)
 #error "call nvcc with -arch=sm_LEVEL or a later one"
@@ -482,10 +483,10 @@ static constexpr llvm::StringLiteral narrowBFloat =
   }
 )";
 
-/// Returns the text of the function that converts 8-bit floats to f32. It
-/// converts to f16 first, which represents them exactly: e5m2 is the upper half
-/// of an f16; the exponent bias of e4m3 is 8 less, and its only NaN has all
-/// bits set.
+/// Returns the text of the function that converts 8-bit floats to f32. The text
+/// converts to f16 first, which represents all 8-bit floats exactly: e5m2 is
+/// the upper half of an f16; the exponent bias of e4m3 is 8 less, and its only
+/// NaN has all bits set.
 static std::string widenByte(llvm::StringRef type) {
   std::string onHost =
       type == "e5m2"

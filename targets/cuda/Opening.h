@@ -13,9 +13,9 @@ namespace ingot::targets {
 /// support, 80 for 8.0.
 std::string cudaOpening(unsigned level);
 
-/// The part of the prologue for compute capability 9.0 (sm_90a): functions for
-/// instructions in kernels, and host functions that create tensor maps and
-/// launch clusters.
+/// What precedes the kernels of a generated .cu in addition for compute
+/// capability 9.0 (sm_90a): functions for instructions in kernels, and host
+/// functions that create tensor maps and launch clusters.
 struct WarpgroupText {
   std::string instructions, maps;
 };

@@ -1,6 +1,7 @@
-// The part of the prologue with functions for Hopper's instructions: mbarriers,
-// copies of whole tiles (cp.async.bulk.tensor), warpgroup products (wgmma), and
-// the creation of tensor maps on the host.
+// What precedes the kernels of a generated .cu in addition for Hopper:
+// functions for its instructions: mbarriers, copies of whole tiles
+// (cp.async.bulk.tensor), warpgroup products (wgmma), and the creation of
+// tensor maps on the host.
 
 #include "targets/cuda/Opening.h"
 
@@ -259,9 +260,9 @@ static std::string copyFunction(unsigned rank, bool areWindows,
 }
 
 /// The variants of the functions for products. `Turned` and `WordsTurned` exist
-/// for 16-bit floats only: each tile may be transposed (MN-major). Its template
-/// argument is then the bytes from 64 rows or columns to the next 64; otherwise
-/// it is 0.
+/// for 16-bit floats only: each tile may be transposed (MN-major). The function
+/// has a template argument for each tile: 0 or, if the tile is transposed, the
+/// bytes from 64 rows or columns to the next 64.
 enum class Form {
   Tiles,       // adds to the accumulators; both operands in shared memory
   First,       // like Tiles, but overwrites the accumulators

@@ -82,8 +82,8 @@ static constexpr llvm::StringLiteral closeText =
   "_128B(__builtin_HEXAGON_V6_vdealvdd_128B(ingot_hvx({1}), ingot_hvx({0}), "  \
   "-" BYTES "))"
 
-/// Returns the part of the description that all levels (v65, v66, ...) have in
-/// common.
+/// Returns the part of the description that all versions of the processor (v65,
+/// v66, ...) have in common.
 static TargetDescription base() {
   TargetDescription target;
   target.vectorBytes = {128};
@@ -93,13 +93,14 @@ static TargetDescription base() {
   target.vectorIntegerBits = 32;
   target.wholeRegisters = true;
   // Scaling a vector of integers takes VMPYE and VMPYO. With floats, each step
-  // takes at least a packet for each element.
+  // takes at least a packet (a cycle) for each element.
   target.scalesIntegers = true;
   target.intrinsics = {
-      // vector.vscale is always 1, which clang does not see. Distances are
-      // multiplied by it to hide them from clang 22. Otherwise, clang turns
-      // aligned vector accesses into unaligned ones, and fills the range
-      // between two distant stores with masked stores of nothing.
+      // vector.vscale is always 1, which clang does not see. The distances
+      // between memory accesses are multiplied by it, to hide them from clang
+      // 22. Otherwise, clang turns aligned vector accesses into unaligned ones,
+      // and fills the range between two distant stores with masked stores of
+      // nothing.
       {"vector.vscale", "", "index", "INGOT_ONE()"},
       {"kernel.mul_high", "i32x32", "i32x32", "INGOT_MUL_HIGH({0}, {1})"},
       // Looks up bytes in a table of 256 bytes with eight VLUT32 instructions.
@@ -121,9 +122,10 @@ static TargetDescription base() {
   // requires to be aligned to four bytes.
   target.tensorAlign = 4;
   target.pointerBytes = 4;
-  // From the scheduling model of LLVM 22: a packet has two multipliers, one
-  // vector load and four instructions; a float multiply-add takes four cycles;
-  // consecutive VRMPY accumulate without a stall.
+  // From the scheduling model of LLVM 22: a packet (instructions that are
+  // issued together) has two multipliers, one vector load and four
+  // instructions; a float multiply-add takes four cycles; consecutive VRMPY
+  // accumulate without a stall.
   target.rates.multiplyAddLatency = 4;
   target.rates.dotLatency = 1;
   target.rates.multiplyAdds = 2;
@@ -143,8 +145,9 @@ static TargetDescription base() {
   target.programText = linuxProgramText;
   target.emulator = "qemu-hexagon -cpu v67";
   // qemu-hexagon 7.2 may execute a load before an earlier store in the same
-  // packet (if an earlier packet cancelled an instruction of that slot). That
-  // corrupts registers which are spilled and reloaded in a packet.
+  // packet (instructions that are issued together; if an earlier packet
+  // cancelled an instruction of that slot). That corrupts registers which are
+  // spilled and reloaded in a packet.
   target.compilerFlags = {"-mllvm", "-slot1-store-slot0-load=false"};
   target.elf.machine = llvm::ELF::EM_HEXAGON;
   target.elf.is64Bit = false;
@@ -169,7 +172,7 @@ void hexagon(std::vector<TargetDescription> &targets) {
     target.emulator = emulator;
     targets.push_back(std::move(target));
   };
-  // The emulator supports v67 and earlier levels.
+  // The emulator supports v67 and earlier versions of the processor.
   constexpr llvm::StringLiteral emulator = "qemu-hexagon -cpu v67";
   level("hexagon-v65", "Hexagon DSP with 128-byte vectors (Snapdragon 845)",
         {COMPILER("v65")}, llvm::ELF::EF_HEXAGON_MACH_V65, emulator);

@@ -7,9 +7,9 @@
 
 namespace ingot::targets {
 
-/// `linuxLibraryText` is C++ text with functions for files and memory, by
-/// system calls, and for the divisions that compilers call. `linuxProgramText`
-/// is the entry point of a program.
+/// `linuxLibraryText` is C++ text with functions for files and memory, which
+/// make system calls, and functions for divisions, which compilers call.
+/// `linuxProgramText` is the entry point of a program.
 extern const llvm::StringLiteral linuxLibraryText, linuxProgramText;
 
 } // namespace ingot::targets

@@ -2,10 +2,11 @@
 //
 // VRMPY multiplies groups of four 8-bit integers and adds the four products to
 // a 32-bit lane, which wraps. With two vector operands, it occupies both
-// multipliers of a packet. If one operand is the same group in all lanes, that
-// group can be in a scalar register. This variant needs no broadcast and
-// occupies one multiplier, so a packet contains two of them. Its vector operand
-// is unsigned; the scalar operand may be signed or unsigned.
+// multipliers of a packet (instructions that are issued together). If one
+// operand is the same group in all lanes, that group can be in a scalar
+// register. This variant needs no broadcast and occupies one multiplier, so a
+// packet contains two of them. Its vector operand is unsigned; the scalar
+// operand may be signed or unsigned.
 //
 // Semantics and packets: Qualcomm Hexagon V67 HVX Programmer's Reference
 // Manual; the assembler of LLVM 22 accepts only valid packets.
@@ -20,9 +21,10 @@ namespace ingot::targets {
 
 std::vector<Product> hvxProducts() {
   constexpr unsigned group = 4, lanes = 32;
-  // VRMPY per cycle. With two vector operands: for each row of a tile, one to
-  // four vectors take a packet each, and broadcasting the scalar of the row
-  // takes half a packet. With a scalar operand: two per packet.
+  // VRMPY per packet (instructions that are issued together). With two vector
+  // operands: for each row of a tile, one to four vectors take a packet each,
+  // and broadcasting the scalar of the row takes half a packet. With a scalar
+  // operand: two per packet.
   constexpr double ofVectors = 0.75, ofWords = 2;
   return {
       {"ui8", "si8", group, lanes, ofVectors, VECTORS("vrmpybusv"),

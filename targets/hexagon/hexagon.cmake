@@ -6,7 +6,8 @@ set(CMAKE_SYSTEM_NAME Generic)
 set(CMAKE_SYSTEM_PROCESSOR hexagon)
 set(INGOT_TARGET hexagon-v67 CACHE STRING "The processor, as `ingot targets` calls it")
 list(APPEND CMAKE_TRY_COMPILE_PLATFORM_VARIABLES INGOT_TARGET)
-# There is no C library with which a test program could be linked.
+# CMake checks a compiler by building a program, for which there is no C
+# library. It builds a library instead.
 set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)
 
 find_program(clang_c NAMES clang-22 clang REQUIRED)

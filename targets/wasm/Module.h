@@ -13,7 +13,8 @@ namespace ingot::targets {
 inline constexpr llvm::StringLiteral moduleFamily = "wasm32";
 
 /// `hostLibraryText` is C++ text with file functions for programs that Node.js
-/// runs. `nodeCommand` is the command for that; its words contain no spaces.
+/// runs. `nodeCommand` is the command by which Node.js runs them; its words
+/// contain no spaces.
 extern const llvm::StringLiteral hostLibraryText, nodeCommand;
 
 /// Returns dot products of pairs of 16-bit integers.

@@ -19,9 +19,10 @@
 
 namespace ingot::targets {
 
-// The features of each level. They are used in the pragmas of both compilers
-// (which accept only string literals), in the query whether this machine has
-// them, and in the selection in generated code.
+// The features of each level of x86-64 (v2, v3, ...). They are used in the
+// pragmas of both compilers (which accept only string literals), in the query
+// whether this machine has them, and in the generated code that selects a
+// target.
 #define V2_FEATURES "sse3,ssse3,sse4.1,sse4.2,popcnt"
 #define V3_FEATURES V2_FEATURES ",avx,avx2,fma,f16c,bmi,bmi2,lzcnt,movbe"
 #define V3_VNNI_FEATURES V3_FEATURES ",avxvnni"
@@ -82,8 +83,8 @@ static constexpr CpuidFeature cpuidFeatures[] = {
     {"avx512bf16", CpuidFeature::Leaf7Sub1Eax, 5, 0xe6},
 };
 
-// The selection executes cpuid, since __builtin_cpu_supports would need the
-// runtime library of the compiler.
+// The code that selects a target at run time executes cpuid, since
+// __builtin_cpu_supports would need the runtime library of the compiler.
 static constexpr llvm::StringLiteral selectText =
     R"(struct Cpuid { uint32_t a, b, c, d; };
 

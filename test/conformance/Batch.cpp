@@ -97,9 +97,10 @@ int Batch::addText(Compilation &compilation, int unit) {
   return texts.size() - 1;
 }
 
-/// Returns the unit's signature with the sizes of its data and the
-/// data-dependent sizes, which are removed from the end of `outputs`. The
-/// remaining outputs are cut to their actual sizes.
+/// Returns the signature of a unit (a conformance case in one mode) with the
+/// actual sizes: those of its data, and the data-dependent ones, which are
+/// removed from the end of `outputs`. The remaining outputs are cut to their
+/// actual sizes.
 Signature Batch::atSizesOf(const Prepared &prepared,
                            std::vector<std::vector<char>> &outputs) {
   Signature signature = prepared.signature;
@@ -239,8 +240,10 @@ void Batch::prepare(int number) {
   imported.push_back({text, prepared});
 }
 
-/// Returns the prefix of a text's identifiers. Weights in an object file keep
-/// the placeholder, since their symbol cannot be renamed.
+/// Returns the prefix of the identifiers in a text (a generated source and its
+/// header). If the weights are in an object file, the prefix stays the
+/// placeholder that the text was generated with, since the symbol of the
+/// weights cannot be renamed.
 std::string Batch::nameOf(int text) const {
   return texts[text].object.empty() ? "unit" + llvm::utostr(text) : mark.str();
 }
@@ -266,9 +269,10 @@ static size_t bytesOfDirectives(StringRef source) {
   return end;
 }
 
-/// Writes the sources of the texts to `name`.cpp and their headers to `name`.h;
-/// returns the object files with the weights of the texts. C has no namespaces:
-/// each source in C becomes an object file of its own, without warnings.
+/// Writes the sources of the texts (pairs of a generated source and its header)
+/// to `name`.cpp and the headers to `name`.h; returns the object files with the
+/// weights of the texts. C has no namespaces: each source in C becomes an
+/// object file of its own, compiled without warnings.
 std::vector<std::string> Batch::writeSource(ArrayRef<int> which, StringRef name,
                                             std::string &error) {
   std::error_code code;
@@ -351,9 +355,9 @@ bool Batch::buildLibrary(ArrayRef<int> which, StringRef name, StringRef level,
   return handle;
 }
 
-/// Builds a text with weights in an object file into a library, and then
-/// deletes the object file: a large network has hundreds of megabytes of
-/// weights, which the library now contains.
+/// Builds a text (a generated source and its header) with weights in an object
+/// file into a library, and then deletes the object file: a large network has
+/// hundreds of megabytes of weights, which the library now contains.
 void Batch::buildWithWeights(int text) {
   buildLibrary(text, "weights" + llvm::utostr(text), "-O1", texts[text].error);
   llvm::sys::fs::remove(texts[text].object);
@@ -371,8 +375,8 @@ void Batch::build() {
   listener.begin(-1, "build");
   if (together.empty() || buildLibrary(together, "batch", "-O0", error))
     return;
-  // The texts do not compile together: builds each one separately to find the
-  // one that fails.
+  // The generated sources do not compile together: builds each one separately
+  // to find the one that fails.
   for (int text : together)
     buildLibrary(text, "single" + llvm::utostr(text), "-O0", texts[text].error);
 }

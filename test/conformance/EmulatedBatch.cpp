@@ -29,9 +29,9 @@ void Batch::emulate() {
     emulate(together, "-O0");
 }
 
-/// Builds and runs a program with the C++ of the texts whose indices are
-/// `which`. Splits it into two programs if it is too large or one of the texts
-/// does not compile.
+/// Builds and runs a program with those generated sources (`texts`) whose
+/// indices are `which`. Splits it into two programs if it is too large or one
+/// of the sources does not compile.
 void Batch::emulate(ArrayRef<int> which, StringRef level) {
   listener.begin(-1, "build");
   std::vector<Modes> prepared;
@@ -74,8 +74,8 @@ void Batch::emulate(ArrayRef<int> which, StringRef level) {
   }
   Diagnostics diagnostics;
   EmulatedProgram program(*settings.target, folder);
-  // Cases with the same text may run it at different sizes; each combination of
-  // a text and sizes is one model of the program.
+  // Cases with the same generated code may run it at different sizes; each
+  // combination of code and sizes is one model of the program.
   std::map<std::pair<int, std::vector<int64_t>>, unsigned> models;
   std::vector<unsigned> modelOf;
   for (auto [modes, inputs] : llvm::zip(prepared, data)) {

@@ -12,9 +12,11 @@ namespace ingot::conformance {
 using Function = ingot_status (*)(const void *io, void *arena,
                                   const ingot_context *context);
 
-/// The types and sizes that a caller of a compiled unit must know.
+/// The types and sizes that a caller of a compiled unit (a case in one mode)
+/// must know.
 struct Signature {
-  /// The dynamic sizes, which the caller sets first in the io struct.
+  /// The dynamic sizes, which are the first fields of the io struct (sizes,
+  /// then pointers to inputs and outputs).
   std::vector<InterfaceSize> sizes;
   llvm::SmallVector<mlir::RankedTensorType> inputs, outputs;
   /// For inputs and outputs that are sequences, optionals or maps: the role of
@@ -38,7 +40,8 @@ std::vector<int64_t> fixSizes(Signature &signature, const InputData &data,
 /// broadcasts along dynamic sizes that Ingot assumes to be equal.
 std::string equalSizes(llvm::StringRef why);
 
-/// Whether the data have the types and shapes of the unit's inputs.
+/// Whether the data have the types and shapes of the inputs of the unit (a case
+/// in one mode).
 bool fitsInputs(const Signature &signature, const InputData &data,
                 std::string &reason);
 

@@ -19,23 +19,25 @@ std::string firstReason(const Diagnostics &diagnostics);
 struct Text {
   std::string header, source;
   /// The object file with the weights, if they are not in the source, and its
-  /// hash. A text with an object file becomes a library of its own, built with
-  /// optimization; all others become one library without.
+  /// hash. Generated code with an object file becomes a library of its own,
+  /// built with optimization; all other code becomes one library without
+  /// optimization.
   std::string object;
   llvm::XXH128_hash_t weights = {};
   std::string error;
   Function function = nullptr;
 };
 
-/// A compiled unit: its index in the batch, the index of its text, and the
-/// types of its inputs and outputs.
+/// A compiled unit (a case in one mode): its index in the batch, the index of
+/// its generated code in `texts`, and the types of its inputs and outputs.
 struct Prepared {
   int unit;
   int text;
   Signature signature;
 };
 
-/// Compiles all units, then builds their texts, then runs them.
+/// Compiles all units (cases in one mode), then builds the generated sources,
+/// then runs them.
 class Batch {
 public:
   Batch(llvm::ArrayRef<Unit> units, const Settings &settings,
@@ -84,8 +86,8 @@ private:
 
   void emulate();
   void emulate(llvm::ArrayRef<int> which, llvm::StringRef level);
-  /// Units (modes) of one case that compiled to the same text, so that one call
-  /// of an emulated program tests all of them.
+  /// Units (modes) of one case for which the same code was generated, so that
+  /// one call of an emulated program tests all of them.
   using Modes = llvm::SmallVector<const Prepared *>;
   void runCalls(const EmulatedProgram &program, llvm::ArrayRef<Modes> prepared,
                 llvm::ArrayRef<EmulatedProgram::Call> calls);
@@ -97,8 +99,8 @@ private:
   std::unique_ptr<mlir::MLIRContext> context;
   std::vector<Text> texts;
   std::vector<Prepared> ready;
-  /// For the case that is being compiled: maps the text of each imported module
-  /// to the unit that was compiled from it.
+  /// For the case that is being compiled: each imported module, as MLIR text,
+  /// with the unit that was compiled from it.
   std::string currentCase;
   std::vector<std::pair<std::string, Prepared>> imported;
 };

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # ingot_add_model with memory limits: if the model fits, the header has the
-# sizes and the arena is in the named section; otherwise the build fails and
-# lists the kernels that need the most.
+# sizes, and the arena (the working memory) is in the named section; otherwise
+# the build fails and lists the kernels that need the most.
 # usage: budget.sh CMAKE SOURCE BUILD SCRATCH
 set -euo pipefail
 cmake=$1 source=$2 build=$3 scratch=$4

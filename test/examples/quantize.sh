@@ -10,8 +10,8 @@ rm -rf "$scratch"
   -DIngot_DIR="$build/cmake" -DCMAKE_CXX_COMPILER=g++
 "$cmake" --build "$scratch"
 "$scratch/compare" "$source/examples/quantize/chars.bin" | tee "$scratch/output"
-# A line of the program's output has the network's name, bytes of weights, bytes of the arena,
-# microseconds, and correct answers.
+# A line of the program's output has the network's name, bytes of weights, bytes of working
+# memory (the arena), microseconds, and correct answers.
 awk '
   $1 == "float" { weights = $2; arena = $3; right = $5 }
   $1 == "8" { failed = !(4 * $3 < weights * 1.1 && 4 * $4 < arena * 1.1 && $6 >= right - 1); seen = 1 }

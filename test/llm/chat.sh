@@ -39,7 +39,7 @@ for seed in 1 1 2; do
     --print-tokens
 done > "$scratch/seeds"
 [ "$(sort -u "$scratch/seeds" | wc -l)" = 2 ] || fail "seeds: $(cat "$scratch/seeds")"
-# The last sampling option restores the greedy choice.
+# The option --top-k 1 restores the greedy choice, in spite of the temperature.
 "$chat" --prompt Hello --temperature 2 --top-k 1 --max-tokens 12 --print-tokens | cmp - "$scratch/one" || fail "--top-k 1"
 
 # A stop text ends the answer and is not printed.

@@ -289,8 +289,8 @@ def spelled():
     yield case("nothing-nan", 70, 300, 32, 32, mask=hidden(70, 300, True))
 
 
-# Cases that Ingot must reject if sizes are dynamic: a mask vector of dynamic length has lengths only, or
-# lengths and start positions; and a cache must have room for all steps, but both sizes are dynamic.
+# Cases that Ingot must reject if sizes are dynamic: a mask vector of dynamic length may hold lengths only,
+# or lengths and start positions; and a cache of dynamic size may be too small for all steps.
 REFUSED = ("attention-ends", "heads-shared", "heads-shared-causal")
 # The axes whose sizes must be static, by rank: the number of heads, and elements per head.
 KNOWN = {3: {2}, 4: {1, 3}, 5: {0, 2, 3, 4}}

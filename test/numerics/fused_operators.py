@@ -193,8 +193,8 @@ def convolutions():
                       kernel_shape=[3, 2], strides=[2, 2], **attributes)
 
 
-# Cases that Ingot must reject if sizes are dynamic: it assumes that a size which may be 1 or equal to another
-# one is equal to it. To broadcast, a model must declare the size as 1.
+# Cases that Ingot must reject if sizes are dynamic: where a size may be 1 or equal to another size,
+# Ingot assumes that the two are equal. To broadcast, a model must declare the size as 1.
 REFUSED = ("skip-norm-broadcast-3", "embed-positions-1", "skip-group-norm-*-4")
 
 if __name__ == "__main__":

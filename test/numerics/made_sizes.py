@@ -34,7 +34,8 @@ def ints(*values):
 
 
 def check(ingot, name, network, runs, dims=(), refused=(), want=None):
-    # Every fifth model is also compiled with --optimize=size, which uses other strategies.
+    # Every fifth model is also compiled with --optimize=size, for which the loops of kernels are
+    # built in other ways.
     checked.append(name)
     more = [["--dynamic", "--optimize=size"]] if len(checked) % 5 == 1 else []
     compiled_once.check(ingot, name, network, runs, dims, refused, want, variants=[["--dynamic"], *more])
@@ -374,7 +375,8 @@ def bodies(ingot):
     check(ingot, "Compress in a loop", model([loop(sums, "n", "before", {"part": ()})], [("x", F, [40, 7])], [("y", F), ("all_part", F)], weights), inputs)
     check(ingot, "Compress in a loop as often as an input says", model([loop(sums, "k", "before")], [("x", F, [40, 7]), ("k", I, [])], [("y", F)], weights),
           [{**each, "k": np.array(k, np.int64)} for each, k in zip(inputs, (40, 0, 3))])
-    # If a body declares the sizes of its results, they are assumed, and checked at run time.
+    # If the body of a loop declares the sizes of its results, Ingot relies on these sizes, and checks them
+    # at run time.
     three = np.array([[1, 2, 3, -1, -2, -3, 0]], np.float32)
     check(ingot, "results of a loop as long as its body declares", model([loop(sums, "k", "before", {"kept": (3,)})], [("x", F, [40, 7]), ("k", I, [])],
                                                                          [("y", F), ("all_kept", F)], weights),
@@ -440,7 +442,8 @@ def bodies(ingot):
     check(ingot, "parts of a size less three", model(
         [node("Shape", ["x"], ["s"]), node("Sub", ["s", "three"], ["d"]), node("Squeeze", ["d"], ["k"]), node("Loop", ["k", "", "x"], ["y", "all"], body=few)],
         [("x", F, ["n"])], results, {"three": ints(3)}), [{"x": normal(n)} for n in (4, 8, 5)], ["n=1..8"])
-    # If the loop has no iteration, the empty scan output has the sizes of the input, not of its bounds.
+    # If the loop has no iteration, the empty scan output has the actual sizes of the input, not
+    # their upper bounds.
     for count, go in ((0, True), (4, False)):
         check(ingot, f"no parts of {count}, {go}", model(
             [node("Loop", ["k", "go", "x"], ["y", "all"], body=few), node("Shape", ["all"], ["z"])], [("x", F, ["n"])], [*results, ("z", I)],

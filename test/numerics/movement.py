@@ -184,7 +184,8 @@ def contractions():
         yield one(f"quantize-blocks-{shape}", "QuantizeLinear", {"x": data(shape)}, {"s": scale, "z": zero}, opset=21, axis=axis, block_size=block)
         yield one(f"dequantize-blocks-{shape}", "DequantizeLinear", {"x": data(shape, np.int8)}, {"s": scale, "z": zero}, opset=21, axis=axis,
                   block_size=block)
-    # Pools with ceil_mode whose last window would begin after the input: before opset 22, ONNX's shape rule counts it.
+    # Pools with ceil_mode whose last window would begin after the input: before opset 22, ONNX's shape rule counts this
+    # window.
     for op in ("MaxPool", "AveragePool"):
         nodes = [helper.make_node(op, ["x"], ["a"], ceil_mode=1, kernel_shape=[1, 1], strides=[2, 2]), helper.make_node("Relu", ["a"], ["out"])]
         yield Case(f"ceil-{op}", nodes, {"x": data((1, 2, 4, 6))}, opset=12)
@@ -203,8 +204,8 @@ def contractions():
         constants = {"w": data((outputs, channels // group, *kernel)), "b": data((outputs,))}
         case = f"conv-groups-{channels}-{outputs}-{group}-{'x'.join(map(str, kernel))}"
         yield one(case, "Conv", {"x": data((2, channels, *image))}, constants, group=group, **attributes, tolerance=1e-4)
-    # Transposed convolutions: kernel sizes that are a multiple of the stride, are not, or are smaller than it; padding
-    # that crops more than a stride; groups.
+    # Transposed convolutions: kernel sizes that are a multiple of the stride, that are not, or that are smaller than
+    # the stride; padding that crops more than a stride; groups.
     for channels, outputs, group, image, kernel, attributes in (
         (5, 8, 1, (3, 2), (2, 2), {"strides": [2, 2]}), (8, 20, 1, (5, 6), (4, 4), {"strides": [2, 2], "pads": [1, 1, 1, 1]}),
         (9, 7, 1, (6, 5), (3, 3), {"strides": [2, 2], "pads": [1, 1, 1, 1], "output_padding": [1, 1]}), (6, 16, 1, (33,), (16,), {"strides": [8], "pads": [4]*2}),

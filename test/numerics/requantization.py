@@ -168,8 +168,9 @@ def masks(rows, columns):
     hidden[:, 0] = False
     for name, low in (("inf", -np.inf), ("max", np.finfo(np.float32).min), ("1e4", np.float32(-1e4)), ("1e9", np.float32(-1e9))):
         mask = np.where(hidden, np.float32(low), np.float32(0))
-        # -1e9 hides no row completely: the float32 sum of a score and -1e9 loses the score, so that the softmax of such a
-        # row depends on whether sums are floats or 64-bit integers.
+        # No row is hidden completely by -1e9: the float32 sum of a score and -1e9 has lost the
+        # score, so the softmax of such a row would depend on whether sums are floats or 64-bit
+        # integers.
         if name != "1e9":
             mask[1] = low
         yield name, mask
@@ -237,8 +238,8 @@ def products():
                 yield Case(f"softmax-where-{low:g}-{places[1]}-{rows}x{steps}x{columns}",
                            [*start, helper.make_node("Where", places, ["masked"]), *masked[1:]], {"x": x, "shown": shown}, constants | ends | {"low": np.float32(low)},
                            want=[quantized(exact, ends["ys"], ends["yz"])], tolerance=STEP, opset=21)
-        # A residual branch: sums are normalized and added to the normalized result. Its two halves are quantized
-        # separately.
+        # A residual branch: sums are normalized, and the result is added to the sums. The left and
+        # the right half of the columns are quantized separately.
         other = whole((rows, columns), np.int8)
         branch = total + (other.astype(np.float64)) * np.float32(0.03)
         again = branch + normalized(branch, gamma, beta, 1e-5)

@@ -93,13 +93,13 @@ def network(nodes, weights, x, y, shapes={}):
 def networks():
     """Yields names, models, and the minimal number of calls of parallel_for per run."""
     node = helper.make_node
-    # Threads divide a depthwise convolution by channels and a 1x1 convolution by weight panels with a remainder; a
-    # mean over the image lies in between.
+    # Threads divide a depthwise convolution by channels and a 1x1 convolution by panels (packed
+    # weights of some columns), the last of which is smaller; a mean over the image lies in between.
     yield "pieces", network(
         [node("Conv", ["x", "wd"], ["d"], group=576, pads=[2] * 4), node("Relu", ["d"], ["r"]),
          node("GlobalAveragePool", ["r"], ["m"]), node("Mul", ["r", "m"], ["s"]), node("Conv", ["s", "wp"], ["y"])],
         {"wd": (576, 1, 5, 5), "wp": (200, 576, 1, 1)}, [1, 576, 7, 7], [1, 200, 7, 7]), 1
-    # Consecutive small kernels, which a worker group processes together.
+    # Consecutive small kernels, which one group of threads processes together (a worker group).
     yield "team", network(
         [node("Conv", ["x", "wa"], ["a"], pads=[1] * 4), node("Relu", ["a"], ["b"]),
          node("Conv", ["b", "wd"], ["d"], group=32, pads=[1] * 4), node("Relu", ["d"], ["r"]),

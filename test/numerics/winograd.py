@@ -45,7 +45,8 @@ def cases():
         yield convolution(f"size-{height}x{width}", (1, 32, height, width), 32, same)
     for pads in ([0, 0, 0, 0], [0, 1, 2, 0], [2, 2, 2, 2], [0, 0, 5, 6]):
         yield convolution(f"pads-{'-'.join(map(str, pads))}", (1, 32, 14, 18), 32, pads)
-    # Channel counts that do not fill vectors or weight panels, and weights larger than a cache.
+    # Channel counts that do not fill vectors or panels (packed weights of some columns), and
+    # weights larger than a cache.
     for channels in (8, 24, 40, 64, 96):
         for out in (5, 16, 20, 65, 112):
             yield convolution(f"channels-{channels}-{out}", (1, channels, 15, 17), out, same)

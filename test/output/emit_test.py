@@ -68,7 +68,8 @@ def check(ingot, model, target, directory, suffix):
     if not text.endswith("all outputs are as expected\n") or " off " in text or "not compared" in text:
         return f"the bare program says\n{text}"
 
-    # Changes the first bias of the second kernel.
+    # Changes the first bias of the second kernel, so that the test program must
+    # report a wrong result.
     with open(os.path.join(directory, "net" + suffix)) as file:
         source = file.read()
     kernel, bias = re.findall(r"^ +(\w+)\(\w+_weights,\s+[\w>-]+,\s+(\w+_bias),", source, re.M)[1]

@@ -26,8 +26,8 @@ from run import find_model  # noqa: E402
 LOCAL = re.compile(r" +(?:const |static |alignas\(\w+\) )*\w+ (?:\*(?:const )?)?(\w+)(?:\[\d+\])?(?: = .*|;)$")
 COUNTER = re.compile(r" +for \(\w+ (\w+) = ")
 STATEMENTS = {"return", "goto", "else"}
-# Matches names that the printer numbers because a value has no name
-# (KernelPrinter::newVariable), and names of loops without one.
+# Matches names that the printer numbers because a value
+# (KernelPrinter::newVariable) or a loop has no name.
 NAMELESS = re.compile(r"(t|at|acc|s|is|mask|next|local|in|out|arg|value|constant_)\d+|i(_\d+)?|[a-hj-z]\d*")
 # Single letters that count as names: those of operands, which the comment of a
 # generated function describes.

@@ -38,7 +38,7 @@ def check(ingot, model, flags, target, folder):
         return [said]
     wrong = []
     for stage in STAGES:
-        # Before `decide`, a module has no target.
+        # Before stage Decide, a module has no target.
         given = ["--target", target] if stage in ("import", "simplify") else []
         said = run([ingot, model, *flags, "--target", target, "--stop-after", stage, "-o", module]) or \
             run([ingot, module, "--start-from", stage, *given, "-o", os.path.join(resumed, "net.cpp")])

@@ -27,7 +27,8 @@ from run import find_model, runs_here  # noqa: E402
 
 STANDARD = ["-std=c++17", "-O2", "-fPIC", "-fno-exceptions", "-fno-rtti"]
 
-# The beginning of all C++ programs in this file: the arena and the tensors of the model.
+# The beginning of all C++ programs in this file: the arena (the model's working memory) and the tensors
+# of the model.
 BUFFERS = r"""
 #include "net.h"
 #include <stdint.h>
@@ -234,8 +235,8 @@ def check(args, network, target):
     if sum(row["weight_bytes"] for row in rows) != prediction["weight_bytes"]:
         raise Failure("the groups' weights are not all weights")
     code = sum(row["code_bytes"] for row in rows)
-    # On boards, a smaller part of the code may belong to groups: boards without floating-point hardware also
-    # need library functions.
+    # On boards, kernels may have a smaller part of the code: boards without floating-point hardware
+    # also need library functions.
     if not (0.1 if target.bare else 0.5) * prediction["code_bytes"] < code <= prediction["code_bytes"]:
         raise Failure(f"the groups have {code} of {prediction['code_bytes']} bytes of code")
     if max(row["arena_bytes"] for row in rows) != prediction["arena_lower_bound"]:

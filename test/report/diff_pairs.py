@@ -49,7 +49,7 @@ def check(ingot, folder, before, options_before, after, options_after):
     changes = [kernel["change"] for kernel in difference["kernels"]]
     same = len(new["groups"]) - changes.count("changed") - changes.count("added")
     assert same >= 0 and same == len(old["groups"]) - changes.count("changed") - changes.count("removed"), changes
-    # The other way round, added calls are removed.
+    # With the two reports exchanged, the added calls are reported as removed.
     back = [kernel["change"] for kernel in json.loads(run(ingot, "diff", *reversed(reports), "--json").stdout)["kernels"]]
     assert sorted(back) == sorted({"added": "removed", "removed": "added"}.get(c, c) for c in changes), (back, changes)
     # A model does not differ from itself.

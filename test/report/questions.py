@@ -47,7 +47,7 @@ def ask(page, report):
     # 2. Which layer needs the most RAM?
     row = largest(page, "RAM live")
     answer("Which layer needs the most RAM?", row["nodes"], number(row["RAM live"]) == max(c["arena_bytes"] for c in calls))
-    # 3. Where is its code?
+    # 3. Where is the code of this layer?
     page.locator("#kernels tbody tr").first.click()
     place = page.locator("#inspector .hint", has_text="of the generated file").first.inner_text()
     source = next(s for s in report["sources"] if s["kernel"] == calls[int(row["#"])]["kernel"])

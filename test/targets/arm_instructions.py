@@ -72,8 +72,8 @@ def write_main(folder):
         fill.append(f"  io.{name} = {name};")
         if is_input and kind == "float":
             fill.append(f"  for (float &x : {name}) x = float((seed = seed * 1664525u + 1013904223u) >> 8) * 0x1p-24f;")
-    # Scratch memory that the caller provides, such as VTCM. Registers may point before or after it although
-    # the addresses that are loaded are inside (hexagon_vtcm.py), so there are 4 KiB on both sides.
+    # Scratch memory that the caller provides, such as VTCM, has 4 KiB before and after it: registers may
+    # point outside although the addresses that are loaded are inside (hexagon_vtcm.py).
     for name, macro in re.findall(r"^  void \*(\w+); +/\* scratch: (\w+)_BYTES", header, re.MULTILINE):
         buffers.append(f"alignas({macro}_ALIGN) static unsigned char {name}[4096 + {macro}_BYTES + 4096];")
         fill.append(f"  io.{name} = {name} + 4096;")

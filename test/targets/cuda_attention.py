@@ -118,7 +118,8 @@ def cases():
             "row": dict(m=1, n=300, d=64), "row-groups": dict(m=1, n=50, d=32, heads=4, groups=2, mask="bias"),
             "few": dict(m=5, n=77, d=64, e=32, mask="causal")}.items()):
         yield Case(name, "row-attention", kind, **arguments)
-    # Keys and queries that do not fill tiles, heads with less than one K tile or with two, and masks.
+    # Keys and queries that do not fill tiles, heads with fewer elements than are loaded at a time (a K tile) or
+    # with twice as many, and masks.
     for name, arguments in {
             "tiles": dict(m=150, n=330, d=64), "tiles-causal": dict(m=192, n=192, d=64, mask="causal"),
             "tiles-two-strips": dict(m=128, n=200, d=128, e=96), "tiles-half": dict(m=140, n=256, d=32, mask="bias"),

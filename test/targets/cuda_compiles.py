@@ -111,8 +111,8 @@ def path_of(network, work):
     return EXAMPLE if network == "mnist" else save_decisions(work) if network == "decisions" else find_model(network, work)[0]
 
 
-# The instructions that each strategy must use: name, model, instructions that its kernel must contain in PTX
-# and in machine code, and options of the compiler.
+# The instructions that each strategy (a way to build the loops of a kernel) must use: name, model,
+# instructions that its kernel must contain in PTX and in machine code, and options of the compiler.
 def instruction_cases(work):
     tile = [r"st\.shared\.f32", r"bar\.sync", r"ld\.shared\.v[24]\.f32", r"fma\.rn\.f32"]
     exact = ["STS", r"LDS\.(64|128)", "FFMA"]
@@ -200,7 +200,8 @@ def instruction_cases(work):
         r"ld\.global(\.nc)?\.v4\.f32", r"shfl\.sync\.bfly"], [r"LDG\.E\.128", r"SHFL\.BFLY", "FFMA"]
 
 
-# Cases for Hopper's strategies, in the form of instruction_cases.
+# Cases for the strategies (ways to build kernels) that need Hopper, in the form of
+# instruction_cases.
 def hopper_cases(work):
     tiles = [r"cp\.async\.bulk\.tensor\.[25]d\.shared::cluster\.global\.tile", r"mbarrier\.try_wait\.parity", r"mbarrier\.arrive\.expect_tx"]
     units = [r"UTMALDG\.[25]D", r"SYNCS\.PHASECHK\.TRANS64\.TRYWAIT", "ACQBULK", "PREEXIT"]
@@ -250,7 +251,8 @@ def hopper_cases(work):
                 *units, r"UTMALDG\.4D\.IM2COL", r"HGMMA\.64x\d+x16\.F32 "]
 
 
-# Returns the path of a matmul [m, k] x [k, n] of 8-bit floats, as created by QuantizeLinear.
+# Saves a matmul [m, k] x [k, n] of 8-bit floats, the left ones created by QuantizeLinear; returns
+# the path of the model.
 def save_bytes_of_floats(work, name, sizes):
     m, k, n = sizes
     stored = np.random.default_rng(1).standard_normal((k, n), dtype=np.float32).astype(ml_dtypes.float8_e4m3fn)

@@ -71,7 +71,8 @@ class Case:
 def cases():
     yield Case("fixed", (30000,))
     yield Case("open", (23456,), open={0: "n"}, options=["--dim", "n=0..30000"])
-    # With two dynamic sizes, rows have larger strides in the arena than in the caller's tensors.
+    # With two dynamic sizes, rows have larger strides in the arena (the buffer of intermediate
+    # tensors) than in the caller's tensors.
     yield Case("two-open", (111, 222), open={0: "n", 1: "m"}, options=["--dim", "n=0..150", "--dim", "m=0..250"])
     yield Case("loop", (30000,), "Loop")
     yield Case("if", (30000,), "If", "sm_90a")

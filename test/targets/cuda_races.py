@@ -53,7 +53,8 @@ def run(ingot, compiler, model, folder, target, options=()):
                    check=True)
     with open(os.path.join(folder, "net.h")) as file:
         header = file.read()
-        # Data-dependent sizes come before the tensors.
+        # In the io struct of the model, data-dependent sizes come before the
+        # tensors.
         sizes = ["1"] * header.count("ptrdiff_t *") + re.findall(r"#define NET_\w+_ELEMENTS (\d+)u", header)
     main, program = os.path.join(folder, "main.cpp"), os.path.join(folder, "program")
     with open(main, "w") as file:

@@ -56,8 +56,8 @@ class Case:
 
 
 def cases():
-    # The columns of a reduction over positions are divided among blocks; with slices, several blocks divide
-    # the positions of the same columns.
+    # The columns of a reduction over the positions of images are divided among blocks. In the case `slices`,
+    # several blocks divide the positions of the same columns.
     yield Case("positions", "ReduceMean", (1, 14, 14, 96), [1, 2], 1)
     yield Case("slices", "ReduceMean", (1, 112, 112, 20), [1, 2], 128)
     yield Case("few-columns", "ReduceSum", (1, 90, 90, 3), [1, 2], 1)

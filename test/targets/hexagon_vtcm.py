@@ -25,7 +25,8 @@ from hexagon_packets import TARGET, count_packets, target_facts  # noqa: E402
 
 MOST_PACKETS = 1.03
 PROBE = "\t{\n\t\tmemb(%s+#0) += #0\n\t}"
-# Constants must be in a writable section, since the probes write to them.
+# A probe is an instruction, added before a vector load, that writes to the address of the load. So
+# constants must be in a writable section.
 WRITABLE = ".vectors_of_constants"
 # A probe accesses the address in a register, without the load's offset. This space after the last constants ensures
 # that a register that points behind them is still attributed to constants.
@@ -50,7 +51,7 @@ def add_probes(text):
         packet.append(line)
         if "}" not in line:
             continue
-        # A predicated load only reads what an unaligned store writes back.
+        # A predicated load gets no probe: it only reads what an unaligned store writes back.
         for load in re.finditer(r"(if \(!?p\d(?:\.new)?\) )?v\S+ = vmemu?\((r\d+)", "\n".join(packet)):
             if not load[1]:
                 lines.append(PROBE % load[2])
@@ -77,7 +78,7 @@ def probed_program(facts, plugin, folder, sources):
     _, program = count_packets(facts, plugin, folder, [assembly, main], [writable, guard])
     ranges = {}
     for line in run(["readelf", "-sW", program]).splitlines():
-        # Matches a static object of main.cpp: the arena, a tensor, or VTCM.
+        # Matches a static object of main.cpp: the arena (the model's working memory), a tensor, or VTCM.
         if found := re.match(r"\s*\d+: ([0-9a-f]{8})\s+(\S+) OBJECT .* _ZL\d+(\w+)$", line):
             begin = int(found[1], 16)
             ranges[found[3]] = begin, begin + int(found[2], 0)

@@ -1,5 +1,5 @@
-// Tests the guarantees of passes/plan/ArenaOffsets.h on random and on simple
-// requests.
+// Tests the guarantees of ArenaOffsets.h, which places buffers with live ranges
+// in one block of memory, on random and on simple requests.
 #include "passes/plan/ArenaOffsets.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// Builds the code of one operator from its definition and verifies it.
+// Builds the code of one operator from its definition (the rule that computes
+// one element), and verifies the code.
 
 #ifndef INGOT_TEST_UNIT_DEFINITION_H
 #define INGOT_TEST_UNIT_DEFINITION_H
@@ -27,7 +28,8 @@ struct Definition {
   }
 
   /// Parses `text`, a function with one graph operator, and builds the code of
-  /// the operator, for `lanes` elements at a time. Returns whether it verifies.
+  /// the operator, for `lanes` elements at a time. Returns whether the code
+  /// passes MLIR's verifier.
   bool builds(const std::string &text, int64_t lanes) {
     OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(text, &context);
     if (!module)

@@ -1,6 +1,6 @@
-// Checks that every elementwise operator, reduction and normalization builds
-// valid code from its definition, for each element type that it supports, as
-// scalar and as vector code.
+// Checks that valid code is built from the definition (the rule that computes
+// one element) of every elementwise operator, reduction and normalization, for
+// each element type that it supports, as scalar and as vector code.
 
 #include "test/unit/Definition.h"
 

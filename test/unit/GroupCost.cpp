@@ -43,8 +43,8 @@ TEST_CASE("of what is gathered from a table its rows are read") {
                      "(tensor<1000x64xf32>, tensor<3xsi64>) -> "
                      "tensor<3x64xf32>\n",
                      table) == 3 * 64 * 4);
-  // If the table is stored in panels, because a matmul uses it too, still only
-  // the gathered rows are read.
+  // If the table is stored in panels (packed columns), because a matmul uses it
+  // too, still only the gathered rows are read.
   CHECK(bytesOfTable(
             "    %p = graph.unpack_panels %table {panel = 1 : i64, tail = 0 : "
             "i64, group = 4 : i64} : (tensor<64000xf32>) -> "

@@ -109,8 +109,8 @@ TEST_CASE("suggestions are close and at most four") {
         std::vector<std::string>{"Conv"});
   CHECK(suggestions("zzzzzz", {"Conv", "Add"}).empty());
   CHECK(suggestions("abc", {"abd", "abe", "abf", "abg", "abh"}).size() == 4);
-  // A name is suggested if it takes at most one edit (for names of up to five
-  // letters) or two.
+  // A name is suggested if it differs from the given one by at most one edit
+  // (for names of up to five letters) or by at most two.
   CHECK(suggestions("Foo", {"Cos", "Floor", "Log", "Loop"}).empty());
   CHECK(suggestions("Resie", {"Resize"}).size() == 1);
   CHECK(suggestions("Resi", {"Resize"}).empty());

@@ -1,5 +1,5 @@
-// Checks that operators that move elements build valid code from their
-// definitions, as scalar and as vector code.
+// Checks that valid code is built from the definitions (rules that compute one
+// element) of operators that move elements, as scalar and as vector code.
 
 #include "test/unit/Definition.h"
 

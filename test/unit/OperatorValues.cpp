@@ -108,7 +108,7 @@ constexpr Precision precisions[] = {
     {"bf16", 8e-3, 1.2e-38, 3.3895314e38}};
 
 /// Whether two results are equal up to `slack` times the rounding error of the
-/// type that `p` describes, which is absolute for subnormals.
+/// type that `p` describes; for subnormal numbers this error is absolute.
 bool agree(double got, double want, const Precision &p, double slack = 1) {
   if (std::isnan(want))
     return std::isnan(got);
@@ -358,7 +358,8 @@ TEST_CASE_METHOD(Values, "softmax does not overflow") {
 }
 
 TEST_CASE_METHOD(Values, "random bits are those of Philox 4x32-10") {
-  // The expected bits are those of the paper's reference implementation.
+  // The expected bits are those of the reference implementation of Philox
+  // (Salmon et al., 2011).
   auto bits = [&](uint64_t key, const char *result, const char *attributes) {
     auto scalar = RankedTensorType::get({}, type("ui64"));
     return evaluate(std::string("graph.random_bits ") + attributes,

@@ -125,7 +125,7 @@ TEST_CASE("bounds that no integer holds are the largest ones", "[sizes]") {
   CHECK((a * b).least() == 0);
   CHECK((a * b * -1).least() == -INT64_MAX);
   CHECK((a * b + a * b).most() == INT64_MAX);
-  // INT64_MAX means an unknown bound, which a division does not change.
+  // INT64_MAX means an unknown bound. Dividing it gives INT64_MAX again.
   CHECK((a * b).floorDiv(1024).most() == INT64_MAX);
   // INT64_MAX can still be compared, since Slice uses it for "to the end".
   CHECK(isLess(a, INT64_MAX) == true);

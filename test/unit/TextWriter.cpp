@@ -62,7 +62,8 @@ TEST_CASE("literals stay whole", "[codegen]") {
   std::string space = longName + longName + "('\"', ' ', '\\'');";
   CHECK(code(space) ==
         Lines{longName + longName + "('\"',", "    ' ', '\\'');"});
-  // Text after the start of a literal that does not end is not broken.
+  // An unterminated literal extends to the end of the line, and no line break
+  // is put into it.
   CHECK(code("a \"" + longText + " b") ==
         Lines{"a", "    \"" + longText + " b"});
 }

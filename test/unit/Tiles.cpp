@@ -19,8 +19,9 @@ TEST_CASE("column vectors cover all columns", "[kernel]") {
         // exactly as many lanes as there are columns.
         auto exact = ColumnVectors::cover(columns, target, type, false);
         CHECK(exact.width() == columns);
-        // Panels are padded with the narrowest vector that holds the remaining
-        // columns; no vector is superfluous.
+        // Panels, the packed weights of these columns, are padded with the
+        // narrowest vector that holds the remaining columns; no vector is
+        // superfluous.
         auto padded = ColumnVectors::cover(columns, target, type, true);
         CHECK(padded.columns == columns);
         CHECK(padded.width() >= columns);
@@ -74,10 +75,12 @@ TEST_CASE("rows of a tile do not evict one another from the first cache",
         .rows;
   };
   // If rows are a multiple of `way` bytes apart, the cache lines that one step
-  // reads map to the same set, in which one line is for the weights.
+  // reads map to the same set, and one line of the set is needed for the
+  // weights.
   CHECK(rowsOf(way) < ways);
   CHECK(rowsOf(3 * way) < ways);
-  // At other distances they map to two sets, or to many.
+  // If rows are at other distances, these cache lines map to two sets, or to
+  // many.
   CHECK(rowsOf(way / 2) < 2 * ways);
   CHECK(rowsOf(way + 64) == rowsOf(0));
   CHECK(rowsOf(0) > ways);

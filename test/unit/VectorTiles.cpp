@@ -44,9 +44,9 @@ TEST_CASE("tiles of vectors are those with the fewest instructions",
         rankVectorTiles({positions, columns, 64}, target, f32).front();
     return std::pair(tile.rows, tile.columns / 4);
   };
-  // For many positions, the tile has six accumulators and two vectors of
-  // weights. For a single position, its scalar is multiplied by as many vectors
-  // as there are registers.
+  // For many positions, the tile has three rows of two vectors: six
+  // accumulators, and two vectors of weights. For a single position, the tile
+  // has six vectors, so again six accumulators.
   CHECK(choose(2304, 64) == std::pair<int64_t, int64_t>(3, 2));
   CHECK(choose(1, 128) == std::pair<int64_t, int64_t>(1, 6));
   // For four positions, two tiles of two rows are better than two tiles of

@@ -119,7 +119,7 @@ static double measuredError(int64_t size, int64_t channels,
               double(kernel[tap]);
     }
     std::vector<float> y = appliedTwice(form.output, products);
-    // The last element of an output tile has the largest error.
+    // Measures the last element of an output tile, which has the largest error.
     double last = double(y.back()) - exact.back();
     error += last * last;
     result += exact.back() * exact.back();
@@ -160,7 +160,7 @@ TEST_CASE("Winograd's errors do not depend on the scale of the weights",
     value = 0;
   CHECK(errorOf(weightsOf(context, w), 4) == 0);
   // Large tiles are less accurate than small ones, and smooth weights have a
-  // larger error than noise.
+  // larger error than random ones.
   w = noise<float>(9 * 32);
   CHECK(errorOf(weightsOf(context, w), 2) < errorOf(weightsOf(context, w), 4));
   double ofNoise = errorOf(weightsOf(context, w), 4);

@@ -116,8 +116,8 @@ def act_as_compiler(arguments):
         if argument.endswith(".cpp") and os.path.exists(argument):
             with open(argument) as file:
                 source = file.read()
-            # Breaks only the code with vectors: the code for `generic` stays right, so the strategy is found to be
-            # the cause.
+            # Breaks only the code with vectors. The code for `generic` stays right, so `verify`
+            # must name the way in which the loops are built (the strategy) as the cause.
             if "for generic" not in source.split("\n")[0]:
                 broken = break_kernel(source, fault["node"])
                 if broken == source:

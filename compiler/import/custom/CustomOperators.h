@@ -1,7 +1,7 @@
 // Custom operators, which the user declares in a file (--custom).
 //
 // Each declared operator is added to the model as a model-local ONNX function,
-// so that the importer handles both in the same way. The body of the function
+// so that the importer needs no special case for it. The body of the function
 // consists of ONNX operators. If the operator is a C function, the body is one
 // node, CallExternal of the domain `ingot`, whose attributes contain the
 // declaration (operators/External.cpp imports it).
@@ -36,9 +36,10 @@ public:
   /// Reads a file of declarations; false with diagnostics if it is invalid.
   bool read(llvm::StringRef path, Diagnostics &diagnostics);
 
-  /// Adds the functions that `model` does not define itself, each in the newest
-  /// version that is not newer than the opset of its domain that the model
-  /// imports.
+  /// Adds the custom operators to `model` as functions, except those that the
+  /// model defines itself. Of several versions of an operator, adds the newest
+  /// one that is not newer than the version that the model imports of the
+  /// operator's domain.
   void addTo(onnx::ModelProto &model) const;
 
   /// The source files that define the C functions, for programs that Ingot

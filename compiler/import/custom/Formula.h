@@ -1,4 +1,5 @@
-// Formulas of custom operators: sizes of operands, and element expressions.
+// The formulas in declarations of custom operators: sizes of operands, and
+// expressions that compute one element of the result.
 //
 // The grammar is that of C expressions without assignments: numbers, names,
 // name[number], calls, parentheses, - and !, * / %, + -, comparisons, && and

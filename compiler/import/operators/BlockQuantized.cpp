@@ -167,9 +167,9 @@ static ImportResult importMatMulNBits(OnnxNode &node) {
                          node.reshape(node.input(1), {w->columns, w->blocks,
                                                       w->block * w->bits / 8}),
                          w->bits);
-  // `dequantizeBlocks` requires zero points of the same type as the weights.
-  // For floating-point zero points, separate operators subtract them and
-  // multiply the difference by the scales.
+  // `dequantizeBlocks` requires zero points of the same type as the weights. If
+  // the zero points are floats, separate operators subtract them from the
+  // weights and multiply the differences by the scales.
   bool isFloat = isa<FloatType>(elementOf(*zeros));
   if (isFloat) {
     Value difference = node.elementwise<SubOp>(
@@ -197,8 +197,8 @@ static ImportResult importMatMulNBits(OnnxNode &node) {
       node, a, buildTranspose(node.builder, node.loc, numbers, {1, 0}));
   if (failed(y))
     return failure();
-  // The level 4 allows to quantize the left operand to 8 bits in blocks like
-  // those of the weights.
+  // accuracy_level=4 permits quantizing the left operand to 8 bits, in blocks
+  // like those of the weights.
   constexpr int64_t quantized = 4;
   if (auto product = y->getDefiningOp<MatMulOp>();
       product && elementOf(a).isF32() &&

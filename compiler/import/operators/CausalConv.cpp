@@ -1,6 +1,6 @@
 // Imports causal 1-D convolutions with a state: the last elements of the input
-// are returned as an output, which the caller passes as an input to the next
-// run.
+// are returned as an output, which the user of the generated program passes as
+// an input to the next run.
 
 #include "compiler/import/operators/RunTimeShapes.h"
 #include "compiler/import/operators/WindowGeometry.h"

@@ -121,7 +121,8 @@ Value bothScores(OnnxNode &node, Value second, StringRef transform,
                  bool negates) {
   if (!second)
     return {};
-  // SOFTMAX and SOFTMAX_ZERO leave the scores of two classes unchanged.
+  // For two classes with one score, ONNX Runtime does not apply the transforms
+  // SOFTMAX and SOFTMAX_ZERO.
   bool isPlain = transform == "SOFTMAX" || transform == "SOFTMAX_ZERO";
   Value first = negates || transform == "LOGISTIC"
                     ? node.elementwise<NegOp>({second})

@@ -1,5 +1,5 @@
-// Functions that the classifiers and regressors of ai.onnx.ml share: transforms
-// of scores, and labels.
+// Functions that the classifiers and regressors of ai.onnx.ml share: the
+// transforms of scores by the attribute post_transform, and labels.
 
 #ifndef INGOT_COMPILER_IMPORT_OPERATORS_CLASSSCORES_H
 #define INGOT_COMPILER_IMPORT_OPERATORS_CLASSSCORES_H
@@ -9,20 +9,22 @@
 namespace ingot::graph {
 
 /// Applies a transform to scores [rows, classes]. `transform` is the value of
-/// the attribute `post_transform`, or the name of TreeEnsemble's enumerator.
-/// Returns null with a diagnostic if it is unknown.
+/// the attribute `post_transform`, or the name of the enumerator that
+/// TreeEnsemble uses instead. Returns null with a diagnostic if the transform
+/// is unknown.
 mlir::Value transformScores(OnnxNode &node, mlir::Value scores,
                             llvm::StringRef transform);
 
-/// Applies a transform to the targets of a regressor [rows, targets]. Like ONNX
-/// Runtime, leaves a single target unchanged unless the transform is PROBIT.
+/// Applies a transform (see transformScores) to the targets of a regressor
+/// [rows, targets]. Like ONNX Runtime, leaves a single target unchanged unless
+/// the transform is PROBIT.
 mlir::Value transformTargets(OnnxNode &node, mlir::Value targets,
                              llvm::StringRef transform);
 
-/// Returns the transformed scores of both classes [rows, 2], given the score
-/// `second` [rows, 1] of the second class. The score of the first class, before
-/// the transform, is -second if `negates` is set or the transform is LOGISTIC,
-/// otherwise 1 - second.
+/// Returns the transformed scores [rows, 2] of a classifier with two classes,
+/// given the score `second` [rows, 1] of the second class. The score of the
+/// first class, before the transform, is -second if `negates` is set or the
+/// transform is LOGISTIC, otherwise 1 - second.
 mlir::Value bothScores(OnnxNode &node, mlir::Value second,
                        llvm::StringRef transform, bool negates);
 

@@ -289,8 +289,8 @@ static FailureOr<Value> repeatedAtRunTime(OnnxNode &node, Value parameter,
 }
 
 /// Returns `parameter`, a scale or zero point, reshaped so that it broadcasts
-/// to `x`. If `parameter` has one element per block of elements, splits the
-/// axis of `x` into blocks, too.
+/// to `x`. If `parameter` has one element per block of elements, also reshapes
+/// `x`: its quantized axis becomes two axes, blocks and elements of a block.
 static FailureOr<Value> alignQuantization(OnnxNode &node, Value &x,
                                           Value parameter) {
   int64_t rank = shapeOf(node.input(0)).size();
@@ -299,8 +299,8 @@ static FailureOr<Value> alignQuantization(OnnxNode &node, Value &x,
     return node.reshape(parameter, {});
   bool atRunTime = hasDynamicSizes(parameter.getType()) ||
                    hasDynamicSizes(node.input(0).getType());
-  // If the attribute `axis` exceeds the rank of the input, a parameter that is
-  // a vector must have one element.
+  // If the attribute `axis` exceeds the rank of the input, a scale or zero
+  // point that is a vector must have one element.
   if (given.size() == 1 && rank <= 1 && node.intAttr("axis", 1) >= rank &&
       !dimsOf(parameter)[0].known()) {
     if (failed(node.requireEqual(dimsOf(parameter)[0], 1,
@@ -312,8 +312,9 @@ static FailureOr<Value> alignQuantization(OnnxNode &node, Value &x,
   if (failed(axis))
     return failure();
   if (given.size() == 1 && rank >= 1 && node.intAttr("block_size", 0) == 0) {
-    // A vector with several elements has one element for each position along
-    // the axis, so its length must equal the size of the axis.
+    // A scale or zero point that is a vector with several elements has one
+    // element for each position along the axis, so its length must equal the
+    // size of the axis.
     if (dimsOf(parameter)[0].least() > 1)
       (void)node.takeEqual(dimsOf(node.input(0))[*axis], dimsOf(parameter)[0]);
     Dims sizes(rank, 1);

@@ -1,8 +1,9 @@
 // Imports CallExternal, the body of a custom operator that is a C function.
 //
 // The attributes of the node contain the declaration of the operator: see
-// custom/CustomOperators.h. A tensor with gaps in memory is passed to the
-// function as a tensor with one axis.
+// custom/CustomOperators.h. The function gets tensors without gaps in memory: a
+// tensor whose strides leave gaps is first reshaped to one axis, which closes
+// them.
 
 #include "compiler/import/custom/OperandPattern.h"
 #include "compiler/import/operators/OnnxImport.h"
@@ -71,8 +72,8 @@ private:
     return success();
   }
 
-  /// Returns that name of an ONNX element type in `types` which denotes `type`;
-  /// empty if there is none.
+  /// Returns the name in `types` that denotes the element type `type`; empty if
+  /// there is none.
   std::string nameAmong(ArrayRef<std::string> types, Type type) {
     for (const std::string &candidate : types)
       if (node.elementType(elementTypeOf(candidate)) == type)
@@ -111,8 +112,9 @@ private:
         return failure();
       inputNames.push_back(operand->name);
     }
-    // The formulas are checked after all inputs, because they may use sizes of
-    // any input.
+    // The declaration may state sizes of inputs as formulas. These are checked
+    // after all inputs have been read, because a formula may use sizes of any
+    // input.
     for (const auto &[size, stated, what] : claims) {
       FailureOr<Dim> expected = sizeOf(stated);
       if (failed(expected))
@@ -131,8 +133,9 @@ private:
     return success();
   }
 
-  /// Defines the names in the pattern of an input as the sizes of its axes, and
-  /// adds the formulas that its other axes must equal to `claims`.
+  /// Defines the names in the pattern of an input as the sizes of its axes. If
+  /// the pattern has a formula for the size of an axis, adds it to `claims`,
+  /// which are checked later.
   LogicalResult bindNames(const OperandPattern &operand, ArrayRef<Dim> dims) {
     size_t axes = operand.axes.size();
     bool hasList = llvm::any_of(operand.axes,
@@ -396,12 +399,13 @@ private:
   struct Output {
     Dims sizes;
     Type element;
-    /// The index, in `countNames`, of the count that is the size of the first
-    /// axis.
+    /// If the C function determines the size of the first axis and returns it
+    /// as a count: the index of this count in `countNames`.
     std::optional<size_t> count;
   };
 
-  /// A size of an input that must be equal to a formula.
+  /// A size of an input for which the declaration states a formula, and which
+  /// must be equal to the formula.
   struct Claim {
     Dim size;
     Formula stated;

@@ -86,7 +86,8 @@ void Forest::decide(int64_t at, Compare compare, int64_t feature, double value,
   case Compare::Greater:
     return set(at, value, no, yes, !missing);
   case Compare::NotEqual:
-    // `feature != value` is true for NaN, whatever `missing` says.
+    // `feature != value` is true if the feature is NaN, regardless of
+    // `missing`.
     missing = false;
     std::swap(yes, no);
     [[fallthrough]];

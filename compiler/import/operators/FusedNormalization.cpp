@@ -50,7 +50,7 @@ static ImportResult importSkipSimplifiedLayerNorm(OnnxNode &node) {
 }
 
 /// Returns the rows of the embedding table `table` at `indices`. Indices are
-/// not checked: the caller of the model must pass valid ones.
+/// not checked: the user of the generated program must pass valid ones.
 static Value lookUp(OnnxNode &node, Value table, Value indices) {
   return node.build<GatherOp>(table, indices, /*axis=*/0, /*in_range=*/false);
 }

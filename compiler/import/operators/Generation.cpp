@@ -64,7 +64,9 @@ static ImportResult importConstantOfShape(OnnxNode &node) {
   for (size_t i = 0; i < sizes->size(); ++i)
     if ((*sizes)[i].least() < 0 && node.requireAtLeast((*sizes)[i], 0) &&
         node.isKnown(0))
-      sizes = node.requireSizes(0, "shape"); // the bounds have changed
+      // requireAtLeast may have changed the bounds of dynamic sizes, so the
+      // sizes are read again.
+      sizes = node.requireSizes(0, "shape");
   if (failed(sizes))
     return failure();
   for (const Dim &size : *sizes) {

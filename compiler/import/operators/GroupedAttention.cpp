@@ -31,9 +31,9 @@ static Value columns(OnnxNode &node, Value x, int64_t start, int64_t count,
 // Rotary embedding
 //===----------------------------------------------------------------------===//
 
-/// Rotates pairs of elements of each head of `x` [B, N, S, H] by angles. Each
-/// position of `x` uses the row of the tables `cosines` and `sines` that
-/// `places` [1 or B, S] contains for it. If `interleaved` is set, a pair
+/// Rotates pairs of elements of each head of `x` [B, N, S, H] by angles.
+/// `places` [1 or B, S] contains for each position of `x` the number of the row
+/// of `cosines` and `sines` for its angles. If `interleaved` is set, a pair
 /// consists of two adjacent elements, else of an element of the first half and
 /// one of the second half. Elements after the pairs are unchanged.
 static Value rotate(OnnxNode &node, Value x, Value cosines, Value sines,

@@ -57,7 +57,7 @@ static ImportResult importGather(OnnxNode &node) {
 
 /// Requires `indices` to be no longer than the data `x` along each axis except
 /// `axis`. If this is known only at run time, the generated program checks it,
-/// and the type of the indices gets the minimum of both sizes.
+/// and the indices get the smaller one of their own size and the size of `x`.
 static LogicalResult checkLengths(OnnxNode &node, Value &indices, Value x,
                                   int64_t axis) {
   for (int64_t i = 0; i < int64_t(shapeOf(indices).size()); ++i) {
@@ -106,8 +106,9 @@ static ImportResult importGatherElements(OnnxNode &node) {
 }
 
 /// Returns the length of the index tuples in `indices`, which is the size of
-/// the last axis: the number of axes of the data that a tuple addresses. It
-/// must be known at compile time, since it determines the rank of results.
+/// the last axis: the number of axes of the data that a tuple addresses. The
+/// length must be known at compile time, since the rank of the result depends
+/// on it.
 static FailureOr<int64_t> tupleLength(OnnxNode &node, Value indices) {
   if (auto known = dimsOf(indices).back().known())
     return *known;

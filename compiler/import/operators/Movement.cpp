@@ -39,15 +39,17 @@ static Dim quotient(const Dim &count, const Dim &divisor) {
   return number > 0 ? count.floorDiv(number) : Dim(0);
 }
 
-/// Makes the number of elements `count` divisible by `divisor`, the product of
-/// the given sizes of a Reshape. If one symbol remains in `count` and a number
-/// in `divisor`, assumes that the symbol is a suitable multiple. If several
-/// symbols remain, only their product must be a multiple, so nothing is
-/// assumed, and the generated program checks it. Returns whether sizes have
-/// changed.
+/// A Reshape infers the size of one axis as `count`, the number of elements of
+/// its input, divided by `divisor`, the product of the other sizes. Makes
+/// `count` divisible by `divisor`: if, after cancelling common factors, one
+/// symbol remains in `count` and a number in `divisor`, assumes that the symbol
+/// is a suitable multiple. If several symbols remain, only their product must
+/// be a multiple, so nothing is assumed, and the generated program checks the
+/// divisibility. Returns whether sizes have changed.
 static bool makeDivisible(OnnxNode &node, const Dim &count,
                           const Dim &divisor) {
-  // Cancels the symbols that are factors of both sizes.
+  // Cancels the symbols (names of dynamic sizes) that are factors of both
+  // `count` and `divisor`.
   Dim rest = divisor, own = count;
   for (kernel::SymbolAttr symbol : count.symbols())
     if (auto less = rest.dividedBy(Dim(symbol)))
@@ -292,8 +294,8 @@ static Value paddingOf(OnnxNode &node) {
                              elementOf(node.input(0)));
 }
 
-/// Requires an axis to have at least one element: assumes it, or lets the
-/// generated program check it.
+/// Requires an axis to have at least one element: raises the lower bound of its
+/// dynamic size or, if that is impossible, lets the generated program check it.
 static LogicalResult requireElements(OnnxNode &node, Value x, int64_t axis) {
   if (dimsOf(x)[axis].most() < 1)
     return failure();

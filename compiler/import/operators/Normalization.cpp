@@ -224,8 +224,8 @@ static ImportResult importBatchNorm(OnnxNode &node) {
   return results;
 }
 
-/// Imports InstanceNormalization over the spatial axes of each channel. It is
-/// built from reductions, so that the layout can be channels-first or
+/// Imports InstanceNormalization over the spatial axes of each channel. The
+/// result is built from reductions, so that the layout can be channels-first or
 /// channels-last.
 static ImportResult importInstanceNorm(OnnxNode &node) {
   Value x = node.input(0);

@@ -23,8 +23,9 @@ Value OnnxNode::scalarConstant(double value, Type elementType) {
 }
 
 Value OnnxNode::countTo(const Dim &count) {
-  // The largest number of elements for which a table of constants is used. A
-  // longer table would take more memory than the code that counts.
+  // Up to this number of elements, the result is a constant, or a slice of a
+  // constant if `count` is dynamic. A longer constant would take more memory
+  // than the code that computes the numbers.
   constexpr int64_t mostNumbers = 4096;
   Type i64 = builder.getIntegerType(64, /*isSigned=*/true);
   if (count.most() > mostNumbers) {
@@ -70,8 +71,8 @@ Value OnnxNode::reshape(Value value, ArrayRef<Dim> sizes) {
   if (value.getType() == type)
     return value;
   if (type.getNumElements() != tensorType(value).getNumElements())
-    // Returns a value even after a fault, so that import functions need not
-    // check each step; the module is discarded.
+    // Reports the fault, but returns a value, so that import functions need not
+    // check each step. The module is discarded.
     (void)invalid("the shape of an operand does not match the other operands");
   return buildReshape(builder, loc, value, sizes);
 }
@@ -122,8 +123,8 @@ static Dims sizesAlong(ArrayRef<Value> operands, size_t fromEnd) {
   return sizes;
 }
 
-/// Returns the broadcast of `sizes` if one of them is never 1 and so determines
-/// it; nullopt if each of them may be 1.
+/// Returns the broadcast of `sizes` if one of them can never be 1: this size is
+/// the broadcast. Returns nullopt if each of them may be 1.
 static std::optional<Dim> fixedSize(ArrayRef<Dim> sizes) {
   for (const Dim &size : sizes)
     if (size.known() && !size.mayBe(1))

@@ -71,10 +71,10 @@ public:
   virtual mlir::FailureOr<llvm::SmallVector<double>>
   requireFloats(unsigned i, llvm::StringRef what) = 0;
 
-  /// Assumes that two dynamic sizes, each of which is a symbol, are equal:
-  /// replaces symbols in the types of values, and the generated code rejects
-  /// calls in which the sizes differ. Returns false if the sizes cannot be
-  /// assumed to be equal.
+  /// Assumes that two sizes, each of which is a symbol (the name of a dynamic
+  /// size), are equal: replaces symbols in the types of values, and the
+  /// generated code rejects calls in which the sizes differ. Returns false if
+  /// the sizes cannot be assumed to be equal.
   virtual bool assumeEqual(const Dim &x, const Dim &y) = 0;
   /// Assumes that two sizes are equal, because the model requires it. Unlike
   /// assumeEqual, this function accepts a number or an expression as one of the
@@ -85,7 +85,7 @@ public:
   virtual mlir::LogicalResult requireEqual(const Dim &x, const Dim &y,
                                            const llvm::Twine &what) = 0;
   /// Assume that a size is a multiple of `divisor`, at least `least`, or at
-  /// most `most`. Return false, without a diagnostic, if the size cannot be.
+  /// most `most`. Return false, without a diagnostic, if that is impossible.
   virtual bool requireMultiple(const Dim &x, int64_t divisor) = 0;
   virtual bool requireAtLeast(const Dim &x, int64_t least) = 0;
   virtual bool requireAtMost(const Dim &x, int64_t most) = 0;
@@ -129,14 +129,15 @@ public:
   virtual mlir::FailureOr<Dims>
   readSizes(mlir::Value counts,
             llvm::ArrayRef<std::optional<int64_t>> most) = 0;
-  /// Moves the builder out of the enclosing bodies of Loop and Scan if integers
-  /// computed from `size` are available outside of them.
+  /// Moves the builder out of the enclosing bodies of Loop and Scan if `size`
+  /// is known outside of them, so that operations on the size are executed only
+  /// once.
   virtual void leaveBodies(const Dim &size) = 0;
   /// Emits a check that two dynamic sizes are equal; the generated program
   /// fails if they are not.
   virtual void checkEqual(const Dim &x, const Dim &y) = 0;
-  /// Emits a check that `size` is 1 or equals `other`; the generated program
-  /// fails if it does not hold.
+  /// Emits a check with which the generated program fails unless `size` is 1 or
+  /// equals `other`.
   virtual void checkOneOr(const Dim &size, const Dim &other) = 0;
   /// Returns the broadcast of two sizes, each of which may be 1. The generated
   /// program fails if neither size is 1 and they differ.
@@ -190,8 +191,7 @@ public:
     return reshape(value, llvm::ArrayRef<int64_t>(shape));
   }
   /// Returns `value` reshaped to rank `rank`, so that it broadcasts: its axes
-  /// are moved to position `axis`, and all axes before and after them have size
-  /// 1.
+  /// become axes `axis`, `axis` + 1 and so on; all other axes have size 1.
   mlir::Value alignAt(mlir::Value value, int64_t axis, int64_t rank);
   /// Returns attribute `name`, or `otherwise` if it is absent, as a
   /// non-negative axis of a tensor of rank `rank`. Fails if it is out of range.
@@ -257,7 +257,8 @@ struct OnnxOperator {
   /// The operator of the graph dialect to which each node maps one to one;
   /// empty if there is none.
   std::string graphOperator;
-  /// Text that says what is unsupported of the operator; empty if nothing is.
+  /// Text that says which uses of the operator are unsupported; empty if all
+  /// are supported.
   std::string limits;
 };
 

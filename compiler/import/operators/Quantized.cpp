@@ -50,16 +50,16 @@ FailureOr<Value> alignParameter(OnnxNode &node, Value parameter, int64_t axis,
   }
   if (wide.size() > rank)
     return node.invalid(misfit);
-  // If the parameter has several elements along an axis, a dynamic size of the
-  // operand along this axis must be equal to their number.
+  // If the scale or zero point has several elements along an axis, a dynamic
+  // size of the operand along this axis must be equal to their number.
   for (size_t i = 1; i <= wide.size(); ++i)
     if (auto count = wide.end()[-i].known(); count && *count != 1)
       if (Dim size = dimsOf(operand).end()[-i];
           !size.known() && !node.takeEqual(size, *count))
         return node.invalid(misfit);
-  // If the size of the parameter along an axis is dynamic, the parameter may
-  // have only one element there at run time, so it is expanded to the size of
-  // the operand.
+  // If the size of the scale or zero point along an axis is dynamic, there may
+  // be only one element along the axis at run time. So the scale or zero point
+  // is expanded to the size of the operand.
   for (size_t i = 1; i <= wide.size(); ++i)
     if (mayDiffer(wide.end()[-i], 1))
       wide.end()[-i] = dimsOf(operand).end()[-i];

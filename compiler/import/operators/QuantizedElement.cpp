@@ -9,8 +9,8 @@ using namespace mlir;
 
 namespace ingot::graph {
 
-/// Reshapes a scale or zero point with one element to a scalar. Returns a
-/// parameter with several elements unchanged.
+/// Reshapes a scale or zero point with one element to a scalar. Returns a scale
+/// or zero point with several elements unchanged.
 static Value scalar(OnnxNode &node, Value parameter) {
   if (parameter && tensorType(parameter).getNumElements() == 1)
     return node.reshape(parameter, {});

@@ -43,8 +43,9 @@ public:
 
   LogicalResult read(ArrayRef<StringRef> defaultActivations);
   /// Returns what the input of one direction contributes to the gates: [time,
-  /// batch, gates * hidden]. It includes the recurrent biases of the first
-  /// `recurrentBiases` gates; the caller adds those of the other gates.
+  /// batch, gates * hidden]. The result includes the recurrent biases of the
+  /// first `recurrentBiases` gates; the function that calls this one adds the
+  /// biases of the other gates.
   Value inputGates(int64_t direction, int64_t recurrentBiases);
   /// Returns the slice of input `i` for one direction, without the axis of
   /// directions. Returns null if the input is absent or all zeros.

@@ -33,7 +33,8 @@ static FailureOr<SmallVector<int64_t>> reducedAxes(OnnxNode &node,
 }
 
 /// Returns the result of a Reduce* node, given the reduced tensor `kept`, in
-/// which the reduced axes have size 1. They are removed unless keepdims is set.
+/// which the reduced axes have size 1. Unless keepdims is set, these axes are
+/// removed.
 static ImportResult finishReduction(OnnxNode &node, Value kept,
                                     ArrayRef<int64_t> axes) {
   if (node.intAttr("keepdims", 1))

@@ -160,7 +160,7 @@ static Value resample(OnnxNode &node, Value x,
   return node.build<ResampleOp>(x, positions, weights, axes);
 }
 
-/// Sets those elements of the result `x` to the extrapolation value `value`
+/// Returns `x`, the result of a Resize, after replacing by `value` each element
 /// whose coordinate along `axis` is outside of the input.
 static Value extrapolate(OnnxNode &node, Value x, const ResizedAxis &axis,
                          double value) {
@@ -265,9 +265,10 @@ static std::optional<ImportResult> resizeAtRunTime(OnnxNode &node,
   return resizeByInput(node, mode, in);
 }
 
-/// Warns about align_corners with scales. ONNX's tests divide positions by size
-/// * scale - 1, ONNX Runtime and PyTorch by the length of the result minus 1,
-/// which is size * scale rounded to an integer.
+/// Warns that implementations differ if align_corners is used with scales and
+/// size * scale is not an integer. ONNX's tests divide positions by size *
+/// scale - 1. ONNX Runtime and PyTorch divide them by the length of the result
+/// minus 1, and the length is size * scale rounded to an integer.
 static void warnOfScales(OnnxNode &node, const ResizeMode &mode,
                          ArrayRef<int64_t> axes, unsigned scalesInput) {
   if (mode.coordinates != "align_corners" || !node.constantInput(scalesInput))

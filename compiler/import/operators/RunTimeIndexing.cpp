@@ -108,9 +108,9 @@ LogicalResult BlocksOfRun::prepare() {
   return success();
 }
 
-/// Returns for each input element [rows, columns] the index in the flattened
-/// image of all channels to which it is added. Elements outside of the image
-/// get an index after the end of the image.
+/// Returns for each input element [rows, columns] its target: the index in the
+/// image, flattened with all channels, to which the element is added. For
+/// targets outside of the image, returns an index after the end of the image.
 Value BlocksOfRun::places() {
   Value x = node.input(0);
   Dim rows = dimsOf(x)[1], columns = dimsOf(x)[2];

@@ -84,8 +84,8 @@ ImportResult squeezeByInput(OnnxNode &node) {
     return node.invalid("more axes are squeezed than the input has");
   if (left == 0)
     return one(reshapeAtRunTime(node, x, {}));
-  // Moves the sizes of the axes that stay to the front, in their order, and the
-  // sizes of removed axes to the end, where they are cut off.
+  // Moves the sizes of the remaining axes to the front, in their order, and the
+  // sizes of the removed axes to the end, where they are cut off.
   Value gone = maskOf(ints, axes, rank);
   Value stay = ints.sub(ints.number(1), gone);
   Value to = ints.where(ints.equal(gone, ints.number(1)), ints.number(left),

@@ -56,8 +56,8 @@ LogicalResult RunTimeReduction::prepare() {
   for (const Dim &each : from)
     bounds.push_back(std::max<int64_t>(each.most(), 1));
   if (!keeps) {
-    // Moves the sizes of the axes that stay to the front, in their order, and
-    // the sizes of reduced axes to the end, where they are cut off.
+    // Moves the sizes of the remaining axes to the front, in their order, and
+    // the sizes of the reduced axes to the end, where they are cut off.
     int64_t left = rank - count, largest = 1;
     for (std::optional<int64_t> bound : bounds)
       largest = std::max(largest, *bound);

@@ -346,8 +346,8 @@ ImportResult affineGridAtRunTime(OnnxNode &node) {
   };
   Value sum;
   for (int64_t k = 0; k < spatial; ++k) {
-    // A position lists its coordinates from the innermost axis to the
-    // outermost.
+    // The coordinates of a grid position are listed from the innermost spatial
+    // axis to the outermost.
     Dim count = (*sizes)[1 + spatial - k];
     Value at = node.cast(gridPositions(node, count, corners), elementOf(theta));
     Value part = node.elementwise<MulOp>(

@@ -34,8 +34,9 @@ public:
   /// Returns elements [first, first + count) of a vector.
   mlir::Value part(mlir::Value vector, int64_t first, int64_t count = 1);
   mlir::Value joined(llvm::ArrayRef<mlir::Value> vectors);
-  /// Returns the last of `size` non-decreasing counts; 0 if `size` is dynamic
-  /// and 0. A static `size` must not be 0.
+  /// Returns the last element of `counts`, which has `size` elements in
+  /// non-decreasing order. Returns 0 if `size` is dynamic and 0 in a run. A
+  /// static `size` must not be 0.
   mlir::Value last(mlir::Value counts, const Dim &size);
 
   mlir::Value add(mlir::Value x, mlir::Value y);

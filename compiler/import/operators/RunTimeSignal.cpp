@@ -77,8 +77,8 @@ void TransformOfRun::prepare(const Dim &samples) {
        node.cast(whole, real)});
   Value angles = mul(node.cast(turns, real), unit);
   // Samples after `length` are ignored. In the inverse of a one-sided
-  // transform, rows are bins, and those between the first and the middle one
-  // also represent their mirror images, so that they count twice.
+  // transform, the rows of the matrices are bins. The bins between the first
+  // and the middle one also represent their mirror images, so they count twice.
   bool isHalf = onesided && inverse;
   Value limit = isHalf ? sizeOf(length.floorDiv(2) + 1) : whole;
   Value weight =

@@ -1,10 +1,11 @@
 // Imports StringConcat, StringNormalizer, StringSplit, RegexFullMatch and
 // Tokenizer. The last two become automata.
 //
-// All except RegexFullMatch create strings. Their operators return the
-// characters, which are in the arena, the start positions of the strings, and
-// the number of bytes needed, which the generated program compares with the
-// bytes available.
+// All except RegexFullMatch create strings. They become operators with three
+// results: the characters of all strings, which are in the arena (the buffer
+// for intermediate tensors), the start positions of the strings, and the number
+// of bytes needed, which the generated program compares with the bytes
+// available.
 
 #include "dialects/graph/ops/Strings.h"
 #include "compiler/import/operators/OnnxImport.h"
@@ -16,7 +17,8 @@ using namespace mlir;
 
 namespace ingot::graph {
 
-/// The number of bytes in the arena for the characters of each created string.
+/// The number of bytes that are reserved, on average, for the characters of
+/// each created string.
 static constexpr int64_t bytesPerString = 256;
 
 static Type integer(OnnxNode &node, unsigned bits, bool isSigned) {

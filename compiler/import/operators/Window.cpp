@@ -39,9 +39,10 @@ static double leastNumber(Type type) {
   return isSigned ? -std::ldexp(1.0, int(type.getIntOrFloatBitWidth()) - 1) : 0;
 }
 
-/// Converts row-major positions in the input after WindowGeometry::pad to
-/// positions in the unpadded input. If `columnMajor` is set, the positions in
-/// the unpadded input number the first spatial axis fastest, else the last one.
+/// Converts the row-major positions that a pool has selected in the input
+/// padded by WindowGeometry::pad to positions in the unpadded input. The last
+/// spatial axis varies fastest in the returned positions or, if `columnMajor`
+/// is set, the first one.
 static Value positionsUnpadded(OnnxNode &node, const WindowGeometry &g,
                                Value positions, bool columnMajor) {
   RunTimeInts ints(node);
@@ -56,7 +57,8 @@ static Value positionsUnpadded(OnnxNode &node, const WindowGeometry &g,
     positions = ints.div(positions, size);
   }
   // A position in the padding is selected only if no element of the window is
-  // larger than the padding. It is moved to the nearest element of the input.
+  // larger than the padding. Such a position is moved to the nearest element of
+  // the input.
   for (const WindowGeometry::Padded &each : g.padded) {
     Value last = ints.sub(ints.sizes(sizes[each.axis]), ints.number(1));
     Value inside =

@@ -24,7 +24,7 @@ FailureOr<AutoPad> readAutoPad(OnnxNode &node) {
 }
 
 /// Returns the number of windows of `extent` elements in an axis of `size`
-/// elements, padded by `low` and `high`; nullopt if it is not a simple
+/// elements, padded by `low` and `high`; nullopt if the number is not a simple
 /// expression of the size.
 static std::optional<Dim> countWindows(const Dim &size, int64_t low,
                                        int64_t high, const Dim &extent,
@@ -38,13 +38,14 @@ static std::optional<Dim> countWindows(const Dim &size, int64_t low,
   if (count.known())
     return *((count - 1) * stride - size - low).known() >= 0 ? count - 1
                                                              : count;
-  // Rounding up adds at most one window, for the last `stride - 1` elements. It
-  // starts inside the input if the kernel exceeds the padding at the end by at
-  // least the stride.
+  // Rounding up adds at most one window, for the last `stride - 1` elements.
+  // The additional window starts inside the input if the kernel exceeds the
+  // padding at the end by at least the stride.
   if ((extent - high).least() >= stride)
     return count;
-  // Otherwise, counts only the windows that start inside the input or in the
-  // padding before it.
+  // A window that starts in the padding at the end is dropped, so only the
+  // windows that start inside the input or in the padding before it are
+  // counted.
   return extent.known() ? std::optional((size + (low - 1)).floorDiv(stride) + 1)
                         : std::nullopt;
 }

@@ -28,8 +28,8 @@ struct WindowGeometry {
 
   /// Reads strides, dilations, pads, auto_pad and ceil_mode for the
   /// channels-first input `x`. If sizes are dynamic, assumes that the kernel
-  /// fits into the padded input. Fails if an axis must be added to `padded`,
-  /// unless `pads` is set, by which the caller says that it supports such axes.
+  /// fits into the padded input. If `pads` is false, the caller does not
+  /// support axes in `padded`, so a node that needs one fails.
   static mlir::FailureOr<WindowGeometry> read(OnnxNode &node, mlir::Value x,
                                               llvm::ArrayRef<Dim> kernel,
                                               bool pads = false);

@@ -9,7 +9,8 @@ const number = v => v === undefined || v === null ? "" : Number.isInteger(v) ? i
   : d3.format(".3~g")(v);
 const short = (text, most) => text.length <= most ? text : text.slice(0, most / 2 - 1) + "\u2026" + text.slice(text.length - most / 2);
 
-// The kinds of kernels, by their strategies, and their colors in both themes.
+// The kinds of kernels, recognized by the names of their strategies (ways to build
+// loops), and their colors in both themes.
 const kinds = [["convolution", /conv|winograd|depthwise/, "#3b7dd8"], ["product", /product|matmul|gemm|attention|recurrence|dot/, "#8e5bc8"],
   ["pooling, reduction", /pool|reduc|norm|softmax|scan/, "#d9822b"], ["data movement", /transpose|copy|gather|concat|pad|slice|resize/, "#7a8594"],
   ["elementwise, other", /.*/, "#2f9e77"]];
@@ -126,7 +127,8 @@ function drawComparison() {
 
 // --------------------------------------------------------------------- tables
 
-/// Fills a sortable table. Each column is [title, value, isText, hint].
+/// Fills a sortable table. Each column is [title, function from a row to its value,
+/// isText, hint].
 function fillTable(section, columns, rows, options) {
   const root = d3.select(section), state = root.node().sorting || (root.node().sorting = {});
   const head = root.select("thead").html("").append("tr").selectAll("th").data(columns).enter().append("th")
@@ -240,8 +242,8 @@ function drawRoofline() {
     return;
   const svg = d3.select("#roofline svg").html("").attr("class", "chart"), width = svg.node().clientWidth || 1200, height = 320;
   svg.attr("height", height).attr("viewBox", `0 0 ${width} ${height}`);
-  // The peak is computed without Winograd kernels, which executes fewer multiplications
-  // than MACs.
+  // Winograd kernels are excluded from the peak, since they execute fewer
+  // multiplications than they have MACs.
   const direct = points.filter(c => c.strategy !== "winograd");
   const peak = d3.max(direct.length ? direct : points, c => c.least_cycles ? c.macs / c.least_cycles : c.macs / c.cycles);
   const intensity = c => c.macs / c.bytes, speed = c => c.macs / c.cycles;
@@ -313,7 +315,7 @@ function drawQuantization() {
 
 const mostBoxes = 240;
 
-/// Returns the boxes of a view and the edges between them.
+/// Returns the boxes of the graph to be drawn, and the edges between them.
 function boxesOf() {
   const boxes = [], boxesOfNode = new Map(), edges = new Map();
   const add = box => {
@@ -364,8 +366,8 @@ function boxesOf() {
     }
     const sources = boxesOfNode.get(from.name);
     if (sources) {
-      // The tensor of a node that several kernels compute is complete after the
-      // last of them.
+      // The tensor of a node that several kernels compute is complete after the last of
+      // them, so the edge starts there.
       edge(sources[sources.length - 1], to, tensor);
     } else if (!seen.has(from)) {
       seen.add(from);

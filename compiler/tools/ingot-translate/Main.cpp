@@ -1,7 +1,8 @@
 // The program ingot-translate.
 //
-// Runs only the last stage, for tests: reads a planned module as text and
-// prints its C++ (or the header, or the legalized module), or writes all files.
+// Runs only the last stage (Legalize), for tests: reads a module as text, as it
+// is after stage Plan, and prints its C++ (or the header, or the legalized
+// module), or writes all files.
 
 #include "codegen/Codegen.h"
 #include "compiler/Pipeline.h"

@@ -373,7 +373,8 @@ static int benchOnHost(Arguments &arguments, Diagnostics &diagnostics) {
         arguments.threads, *context, diagnostics);
     if (!onnxRuntime)
       return diagnostics.exitCode();
-    // In turns, so that both see the same changes of the machine's speed.
+    // The model and ONNX Runtime run in turns, so that changes of the machine's
+    // speed affect both.
     constexpr int turns = 10;
     for (int turn = 0; turn < turns; ++turn) {
       model->runFor(arguments.seconds / turns / 2);

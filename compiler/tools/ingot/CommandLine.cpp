@@ -155,7 +155,8 @@ int runCommandLine(int argc, char **argv) {
   if (!cl::ParseCommandLineOptions(argc, argv, "", &problemStream)) {
     reportProblems(options, wanted, sys::path::filename(argv[0]), problems,
                    diagnostics);
-    // LLVM has printed some problems itself, so a diagnostic is added.
+    // LLVM's parser has printed some errors itself instead of returning them.
+    // If these are the only ones, a diagnostic is added.
     if (diagnostics.empty())
       diagnostics.report(DiagnosticId::BadOption,
                          "the value of an option is not valid",

@@ -133,7 +133,8 @@ bool checkPlot(const Arguments &arguments, Diagnostics &diagnostics);
 bool writePlot(const Arguments &arguments, const Chart &chart,
                Diagnostics &diagnostics);
 
-/// Reports an error if there are several targets; `what` supports only one.
+/// Reports an error if there are several targets. `what` names the option or
+/// command that supports only one, for the message.
 bool requireOneTarget(const Arguments &arguments, llvm::StringRef what,
                       Diagnostics &diagnostics);
 

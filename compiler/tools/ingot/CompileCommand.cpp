@@ -144,8 +144,8 @@ static bool checkOptions(const Arguments &arguments, bool isObject,
   bool hasBudget = arguments.compile.maxRam || arguments.compile.maxFlash;
   bool hasTest = !arguments.emitTest.empty();
   bool hasEvidence = !arguments.evidence.empty();
-  // For a GPU, plans are timed in a program that is built with the compiler of
-  // --cxx.
+  // For a GPU, --tune times the plans (loop parameters of kernels) in a program
+  // that is built with the compiler of --cxx.
   bool isTuned = !arguments.compile.tune.empty() && arguments.compile.target &&
                  arguments.compile.target->isDevice();
   if (isObject &&
@@ -379,7 +379,7 @@ static void addSizes(Compilation &compilation, Written &written) {
 }
 
 /// Warns if the prefix of the generated names differs from --name, and rejects
-/// the prefix of the runtime.
+/// the prefix `ingot`, which the runtime header uses.
 static bool checkName(StringRef wanted, bool isGiven,
                       Diagnostics &diagnostics) {
   std::string name = toIdentifier(wanted);
@@ -506,8 +506,9 @@ int compileCommand(Arguments &arguments, Diagnostics &diagnostics) {
     compilation = planAndMeasure(options, *context, footprint, diagnostics);
     if (!compilation || !checkBudget(options, footprint, *context, diagnostics))
       return diagnostics.exitCode();
-    // Without a budget, the header must not state sizes: --evidence does not
-    // change the generated code.
+    // The header states measured sizes only with --max-ram or --max-flash.
+    // Sizes that are measured for --evidence must not appear in it, since
+    // --evidence does not change the generated code.
     if (hasBudget)
       flash = footprint.flash();
     else

@@ -98,7 +98,8 @@ static void printBash(const Options &options, raw_ostream &os) {
 }
 
 static void printZsh(const Options &options, raw_ostream &os) {
-  // Escape quotes, and the brackets and colons of _arguments.
+  // Escapes quotes, and the brackets and colons that are special in the
+  // arguments of zsh's function _arguments.
   auto quoted = [](StringRef text) {
     std::string out;
     for (char c : text)

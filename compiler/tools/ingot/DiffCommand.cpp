@@ -2,9 +2,9 @@
 //
 // Compares two reports of `ingot inspect --json`; if a file is a model, it is
 // inspected first. Kernel calls are paired by the ONNX nodes that they compute:
-// first calls with the same nodes and strategy, then calls with a common node,
-// then calls with the same strategy, result and work, since an exporter may
-// rename all nodes.
+// first calls with the same nodes and strategy (way to build loops), then calls
+// with a common node, then calls with the same strategy, result and work, since
+// an exporter may rename all nodes.
 
 #include "compiler/report/ReadJson.h"
 #include "compiler/tools/ingot/Commands.h"
@@ -162,7 +162,8 @@ static bool haveCommonNode(const json::Object &before,
 }
 
 /// Pairs the kernel calls of two reports. The pairs are in the order of the new
-/// report; calls that only the old report has keep their place between these.
+/// report; a call that only the old report has precedes all calls that follow
+/// it in the old report.
 static std::vector<Pair> pairKernels(const Report &before,
                                      const Report &after) {
   std::vector<int> partner(after.kernels.size(), -1);
@@ -451,7 +452,7 @@ int diffCommand(Arguments &arguments, Diagnostics &diagnostics) {
   checkGrowth(arguments, before, after, diagnostics);
   if (arguments.json) {
     printJson(before, after, pairs, diagnostics);
-    arguments.json = false; // the JSON contains the diagnostics
+    arguments.json = false; // the diagnostics are printed as JSON already
   } else {
     printText(before, after, pairs);
   }

@@ -1,8 +1,8 @@
 // The option --emit-test of `ingot MODEL -o FILE`.
 //
-// The expected outputs are those of the data set if it has any, otherwise those
-// that NodeReference computes. NodeReference also gives the expected result of
-// each kernel.
+// The expected outputs are those of the data set. If it has none, they are
+// computed by NodeReference, which evaluates the model on this host.
+// NodeReference also gives the expected result of each kernel.
 
 #include "compiler/tools/ingot/EmitTest.h"
 
@@ -106,8 +106,9 @@ bool EmitTest::addCase(const DataSet &set, Compilation &compilation,
     }
     types.resize(inputs.size() + i);
     types.push_back(type);
-    // If the data set has no expected outputs, those of NodeReference are
-    // compared with a tolerance for rounding errors only.
+    // If the data set has no expected outputs, those that NodeReference has
+    // evaluated on this host are expected, with a tolerance for rounding errors
+    // only.
     Tolerance allowed = tolerance;
     if (!given)
       allowed =

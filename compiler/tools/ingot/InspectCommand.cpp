@@ -1,9 +1,10 @@
 // The command `ingot inspect MODEL`.
 //
-// Prints a summary of the model file, the strategy of each fusion group, and
-// the sizes of code and memory on the target, measured by compiling the
-// generated code. If the model cannot be compiled, prints the summary and the
-// diagnostics. Dynamic dimensions without a size get one for the report.
+// Prints a summary of the model file, the strategy of each fusion group (how
+// its loops are built), and the sizes of code and memory on the target,
+// measured by compiling the generated code. If the model cannot be compiled,
+// prints the summary and the diagnostics. Dynamic dimensions without a size get
+// one for the report.
 
 #include "compiler/inspect/ModelReport.h"
 #include "compiler/tools/ingot/Commands.h"
@@ -74,11 +75,11 @@ static std::string shortNodes(ArrayRef<std::string> nodes) {
   return llvm::join(shown, " ");
 }
 
-/// The column width: the longest strategy name, and the mark of kernels that
-/// compute floats one by one.
+/// The width of the column of strategies (ways to build loops): the longest
+/// name of a strategy, and the mark of kernels that compute floats one by one.
 constexpr unsigned strategyWidth = 22;
 
-/// Prints a line for each launch of a GPU output.
+/// Prints a line for each kernel call of a GPU output.
 static void printDeviceRows(const ModelReport &report, const Device &device) {
   llvm::raw_ostream &os = llvm::outs();
   auto line = [&](StringRef strategy, StringRef result,
@@ -277,7 +278,7 @@ int inspectCommand(Arguments &arguments, Diagnostics &diagnostics) {
     return diagnostics.exitCode();
   if (arguments.json) {
     printJson(llvm::outs(), report);
-    arguments.json = false; // the JSON contains the diagnostics
+    arguments.json = false; // the diagnostics are printed as JSON already
     return diagnostics.exitCode();
   }
   llvm::outs() << printable(arguments.compile.model, 400) << " for "

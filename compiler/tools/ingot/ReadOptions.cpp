@@ -578,7 +578,8 @@ static std::string namesWith(StringRef floats) {
   return llvm::join(names, ", ");
 }
 
-/// Reads --fast; reports an error if a target cannot multiply the format.
+/// Reads --fast, the format to which floats are rounded before they are
+/// multiplied; reports an error if a target has no instructions for it.
 static void readFast(StringRef kind, Arguments &arguments,
                      Diagnostics &diagnostics) {
   std::string option = "--fast=" + printable(kind);

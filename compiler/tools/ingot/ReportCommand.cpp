@@ -232,7 +232,7 @@ int reportCommand(Arguments &arguments, Diagnostics &diagnostics) {
   }
   if (!arguments.plot.empty() && reports.front().isPlanned)
     writePlot(arguments, chartOf(reports.front()), diagnostics);
-  arguments.json = false; // the JSON contains the diagnostics
+  arguments.json = false; // the diagnostics are printed as JSON already
   return diagnostics.exitCode();
 }
 

@@ -1,8 +1,9 @@
 // The command `ingot trace LOG`.
 //
-// Converts the lines that the trace hook of a program printed, for example on a
-// microcontroller's serial port, to a timeline. A log has lines of these three
-// forms; other lines are ignored:
+// Converts a log to a timeline. The log was printed, for example on a
+// microcontroller's serial port, by a program's trace hook, which the generated
+// code calls before and after each kernel. A log has lines of these three forms;
+// other lines are ignored:
 //
 //   ingot-trace clock HZ                ticks per second
 //   ingot-trace name KERNEL TEXT        what NAME_kernel_name(kernel) returns

@@ -37,7 +37,7 @@ struct Result {
   std::optional<NodeErrors> nodes;
   bool isRight() const {
     // Only the outputs count here; printText and the exit code also consider
-    // nodes.
+    // the tensors inside of the model.
     return llvm::all_of(runs, [](const Run &run) {
       return llvm::all_of(run.outputs,
                           [](const TensorError &o) { return o.isRight; });
@@ -57,8 +57,8 @@ public:
 private:
   bool prepareAgainst();
   bool runOnce(Run &run, InputData &data, Diagnostics &trial, Result &result);
-  /// Computes the expected outputs in `want`, and in `changes` how much they
-  /// change if the inputs change slightly.
+  /// Computes the expected outputs in `want`; and in `changes`, how much the
+  /// expected outputs change if the inputs change slightly.
   bool expect(const InputData &data,
               std::vector<std::optional<ModelValue>> &want,
               std::vector<double> &changes, Diagnostics &trial, Result &result);
@@ -78,7 +78,8 @@ private:
 
 } // namespace
 
-/// Sets `against` to the other model or target, with the order of its inputs.
+/// If the options name a target or a model to compare with, sets `against`: the
+/// options that compile it, and a function that orders its inputs.
 bool Verifier::prepareAgainst() {
   if (arguments.againstTarget) {
     against.options = compile;
@@ -460,7 +461,7 @@ int verifyCommand(Arguments &arguments, Diagnostics &diagnostics) {
             : "`--per-node` names the first wrong node and the cause");
   if (arguments.json) {
     printJson(arguments, result, diagnostics);
-    arguments.json = false; // the JSON contains the diagnostics
+    arguments.json = false; // the diagnostics are printed as JSON already
   } else {
     printText(arguments, result);
   }

@@ -25,9 +25,9 @@ RankedTensorType MatMulOp::typeOf(Value a, Value b) {
   return tensorOf(*productShape(dimsOf(a), dimsOf(b)), elementOf(a));
 }
 
-/// Rejects the zero point of `operand` unless it is a scalar, or it broadcasts
-/// to `operand` and has size 1 along K. K is the axis at position `steps` from
-/// the end.
+/// Rejects the zero point of `operand`, a factor of a matrix multiplication,
+/// unless it is a scalar, or it broadcasts to `operand` and has size 1 along K,
+/// the axis that is summed. K is the axis at position `steps` from the end.
 static LogicalResult zeroPoint(TypeRule &rule, Value zero, Value operand,
                                size_t steps, StringRef name) {
   if (elementOf(zero) != elementOf(operand))
@@ -44,8 +44,9 @@ static LogicalResult zeroPoint(TypeRule &rule, Value zero, Value operand,
                           (steps == 1 ? "row" : "column"));
 }
 
-/// Checks the element types: all are equal, or the operands are narrow and the
-/// sum is wider. Only integers may have zero points.
+/// Checks the element types of a matrix multiplication or convolution: all are
+/// equal, or the operands are narrow and the sum is wider. Only integers may
+/// have zero points.
 static LogicalResult contractedTypes(TypeRule &rule, Value a, Value b, Type sum,
                                      bool hasZeros) {
   auto isNarrow = [](Type type) {
@@ -367,8 +368,8 @@ Expr NarrowMatMulOp::numberIn(Expr word, int64_t place) {
   if (place > 0)
     word = word >>
            word.builder->constantInt(place * int64_t(getBits()), word.type);
-  // The last weight of a byte is in the highest bits, so the mask is not
-  // needed.
+  // The last weight of a byte is in the highest bits of the byte, so a shift
+  // alone isolates it.
   if (place + 1 == perByte())
     return convert(word, elementOf(getResult()));
   ElementBuilder &b = *word.builder;
@@ -401,8 +402,8 @@ Expr NarrowMatMulOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
 
 namespace {
 /// The K dimension of a weight matrix, which consists of all axes but the last.
-/// The last `axes` of these axes are merged and divided into groups of `group`
-/// steps.
+/// The last `axes` of these axes are merged; their indices (the steps along K)
+/// are divided into groups of `group` steps.
 struct GroupedSteps {
   GroupedSteps(ArrayRef<int64_t> matrix, int64_t group, int64_t axes)
       : grouped(matrix.drop_back().take_back(axes)),
@@ -419,8 +420,9 @@ struct GroupedSteps {
 };
 } // namespace
 
-/// Returns the number of elements of a weight matrix that is packed in panels;
-/// nullopt if the matrix does not fit the panels.
+/// Returns the number of elements of a weight matrix that is packed in panels
+/// (groups of adjacent columns, stored in the order in which a kernel reads
+/// them); nullopt if the matrix does not fit the panels.
 static std::optional<int64_t> packedSize(ArrayRef<int64_t> matrix,
                                          int64_t panel, int64_t tail,
                                          int64_t group, int64_t axes) {

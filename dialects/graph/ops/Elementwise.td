@@ -223,8 +223,8 @@ def Graph_BitShiftOp : Graph_Bits<"bit_shift", "BitShift",
     [{ return getDirection() == "LEFT" ? x << y : x >> y; }], (ins Graph_Text<"LEFT", ["LEFT", "RIGHT"]>:$direction)>;
 /// Rounds an f32 to tf32 (10 bits of mantissa).
 def Graph_RoundToTf32Op : Graph_Function<"round_to_tf32", "", [{ return roundToTf32(x); }]>;
-/// Returns the upper 32 bits of a 64-bit product: x * y * 2^-32, so that y *
-/// 2^-32 is a factor below 1.
+/// Returns the upper 32 bits of a 64-bit product: x * y * 2^-32. This
+/// multiplies x by the factor y * 2^-32, which is less than 1.
 def Graph_MulHighOp : Graph_Elementwise<"mul_high", "", (ins Graph_Integers:$x, Graph_Integers:$y)> {
   let scalar = [{ return mulHigh(x, y); }];
   let typeRule = [{

@@ -172,8 +172,8 @@ struct Bound {
   bool isWithin(const Bound &other) const {
     return isLower ? number >= other.number : number <= other.number;
   }
-  /// Whether the stricter of the two bounds is known, or both are the same. Not
-  /// so for the bounds 0.0 and -0.0.
+  /// Whether it is clear which of the two bounds is stricter, or they are the
+  /// same. It is not for 0.0 and -0.0, which compare equal but differ.
   bool isOrderedWith(const Bound &other) const {
     return number != other.number ||
            std::signbit(number) == std::signbit(other.number);

@@ -150,8 +150,8 @@ void ForestOp::emitBody(BodyBuilder &b) {
       Expr sum = b.loadOutput(0, type, {row[0], target[0]});
       if (getAggregate() == "AVERAGE")
         sum = sum / static_cast<double>(trees);
-      // If no leaf contributes to a target, the minimum or maximum of that
-      // target is 0, as in ONNX Runtime.
+      // If no leaf contributes to a target (an output of the ensemble), the
+      // minimum or maximum of that target is 0, as in ONNX Runtime.
       if (!walks.adds())
         sum = select(equal(sum, walks.start()), b.constant(0, type), sum);
       b.store(0, sum + convert(b.load(getBase(), target), type),
@@ -201,8 +201,8 @@ public:
 private:
   int64_t trees() { return shapeOf(op.getWordsOf())[0] - 1; }
 
-  /// Adds up the weights of the leaves if the forest has a single target. The
-  /// sums stay in registers.
+  /// Adds up the weights of the leaves if the forest has a single target
+  /// (output). The sums stay in registers.
   void addToOne(Expr first) {
     Expr none = b.broadcast(b.constant(0, type), lanes);
     Expr sum = b.loop(trees(), {none}, [&](Expr tree, ArrayRef<Expr> carried) {
@@ -278,9 +278,11 @@ private:
     });
   }
 
-  /// Returns the first leaf of a tree that no node rules out. Each word has one
-  /// bit for each of 32 leaves. Words are visited from the last to the first,
-  /// and the leaf of each nonzero word replaces the previous result.
+  /// Returns the leaf of a tree that the row reaches: the first one that
+  /// remains when each decision node whose condition is false has ruled out the
+  /// leaves below its true branch. A word has one bit for each of 32 leaves.
+  /// Words are visited from the last to the first, and the first leaf that
+  /// remains in a word replaces the previous result.
   Expr reachedLeaf(Expr tree, Expr row) {
     Expr begin = indexAt(op.getWordsOf(), tree),
          end = indexAt(op.getWordsOf(), tree + 1.0);
@@ -295,7 +297,8 @@ private:
     })[0];
   }
 
-  /// Returns those bits of a word that belong to leaves that no node rules out.
+  /// Returns a word with one bit for each of 32 leaves of a tree: 0 if a
+  /// decision node whose condition is false rules out the leaf.
   Expr leftBits(Expr word, Expr row) {
     Expr all = b.broadcast(b.constantInt(-1, bits), lanes);
     return b.loop(

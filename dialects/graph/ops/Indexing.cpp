@@ -150,8 +150,9 @@ LogicalResult AppendOp::inferTypes(Adaptor op, TypeRule &rule) {
   if (!isBeside(state) || !isBeside(rows) ||
       (all[axis] - dimsOf(rows)[axis]).most() < 0)
     return rule.refuse("has rows that do not fit");
-  // Stored rows must stay in place. Therefore the strides of the result must
-  // equal those of the state for all values of dynamic sizes.
+  // The result is stored in the memory of the state, where the rows that are
+  // already stored must stay in place. So the strides of the result must equal
+  // those of the state for all values of dynamic sizes.
   bool hasKnownStrides =
       dimsOf(state)[axis] == all[axis]
           ? llvm::all_of(ArrayRef(all).drop_front(axis + 1),
@@ -429,11 +430,12 @@ struct WorstFirstHeap {
            (~precedes(y.value, x.value) & (x.position < y.position));
   }
 
-  /// Inserts `item` into the heap that consists of the first `size` slots: from
-  /// the free slot `slot`, moves down until the heap order holds.
+  /// Inserts `item` into the heap that consists of the first `size` slots, of
+  /// which `slot` is free: moves the free slot down until the heap order
+  /// permits `item` there.
   void sift(Item item, Expr slot, Expr size, int64_t capacity) {
-    // The loop carries the free slot, and a cursor: the same index, or `size`
-    // once the item is stored.
+    // The loop carries the free slot and a cursor. The cursor equals the free
+    // slot until the item is stored, and `size` afterwards.
     Exprs end =
         b.loop(llvm::Log2_64_Ceil(capacity + 1), {slot, slot},
                [&](Expr, ArrayRef<Expr> carried) -> Exprs {

@@ -3,8 +3,8 @@
 // Negative indices count from the end. Any other index out of range is clamped,
 // so that no memory outside of an operand is accessed.
 
-/// Operators whose elements are too expensive to be computed in each of several
-/// readers.
+/// Operators whose elements are too expensive to be computed again in the
+/// kernel of each reader.
 class Graph_Compute<string mnemonic, Trait types = Graph_InferredTypes, list<Trait> traits = []>
     : Graph_ElementOp<mnemonic,
                       !listconcat([DeclareOpInterfaceMethods<ElementOpInterface, ["passesLanes", "isCheap"]>], traits),

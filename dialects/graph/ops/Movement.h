@@ -27,8 +27,10 @@ Expr haveElements(ElementBuilder &b, llvm::ArrayRef<Dim> sizes);
 Expr loadIfAny(ElementBuilder &b, mlir::Value x, llvm::ArrayRef<Expr> at,
                llvm::ArrayRef<Dim> axes);
 
-/// Whether graph.pad supports an axis of `size` in this mode. A dynamic size is
-/// not supported if an index may be wrapped or be reflected more than once.
+/// Whether graph.pad supports an axis of `size` in the padding mode `mode`. A
+/// dynamic size is not supported if it may be 0 (mode `edge`) or so small that
+/// an index is reflected more than once (`reflect`), and never in the mode
+/// `wrap`.
 bool repeatsKnown(const Dim &size, int64_t low, int64_t high,
                   llvm::StringRef mode);
 
@@ -40,7 +42,8 @@ mlir::Value slice(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value x,
 /// Builds a transpose: axis `i` of the result is axis `perm[i]` of `x`.
 mlir::Value buildTranspose(mlir::OpBuilder &builder, mlir::Location loc,
                            mlir::Value x, llvm::ArrayRef<int64_t> perm);
-/// Builds a reshape of `x`, or a graph.refill if elements move in memory.
+/// Builds a reshape of `x` (a view) or, if elements have to move in memory, a
+/// graph.refill (a copy).
 mlir::Value buildReshape(mlir::OpBuilder &builder, mlir::Location loc,
                          mlir::Value x, llvm::ArrayRef<int64_t> shape);
 mlir::Value buildReshape(mlir::OpBuilder &builder, mlir::Location loc,

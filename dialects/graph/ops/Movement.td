@@ -1,16 +1,17 @@
 // Operators that only move elements.
 //
 // Every element of the result is an element of an operand, or a fill value: the
-// definitions map indices. Attributes refer to the axes of the result and are
-// normalized: they have no negative axes, no bounds outside of the tensor, and
-// no ONNX defaults.
+// operators only map indices. Attributes refer to the axes of the result and
+// are normalized: they have no negative axes, no bounds outside of the tensor,
+// and no ONNX defaults.
 
 class Graph_Move<string mnemonic, list<Trait> traits = [], Trait types = Graph_InferredTypes>
     : Graph_ElementOp<mnemonic, !listconcat([DeclareOpInterfaceMethods<ElementOpInterface, ["passesLanes"]>], traits),
                       types>;
 
 /// Operators that move elements along each axis independently. If the axes of
-/// the operand are permuted, their attributes are permuted in the same way.
+/// its operand are permuted, the attributes of such an operator are permuted in
+/// the same way.
 class Graph_AxisMove<string mnemonic, list<Trait> traits = [], Trait types = Graph_InferredTypes>
     : Graph_Move<mnemonic, !listconcat([DeclareOpInterfaceMethods<PermuteOpInterface, ["permutesOperand"]>], traits),
                  types>;

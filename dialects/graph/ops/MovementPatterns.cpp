@@ -43,9 +43,9 @@ LogicalResult sliceOfConcat(SliceOp op, PatternRewriter &rewriter) {
     }
     offset = end;
   }
-  // If the slice reads several operands, they are concatenated again. That is
-  // not done if the original concatenation has other readers, since it would be
-  // computed twice.
+  // If the slice reads several operands, a new concatenation of these is
+  // sliced. That is not done if the original concatenation has other readers:
+  // both concatenations would then be computed.
   if (parts.size() == concat.getInputs().size() ||
       (parts.size() > 1 && !concat->hasOneUse()))
     return failure();
@@ -220,7 +220,8 @@ LogicalResult reshapeOfSlice(ReshapeOp op, PatternRewriter &rewriter) {
     return failure();
   SmallVector<int64_t> starts(to.size(), 0), steps(to.size(), 1);
   Dims viewed(sizes);
-  // The axes after the last run have size 1. They are added to the last run.
+  // The axes after the last run (of axes that are merged or split together)
+  // have size 1. They are added to the last run.
   runs.back().fromCount = from.size() - runs.back().from;
   runs.back().toCount = to.size() - runs.back().to;
   for (const AxisRun &run : runs) {
@@ -240,7 +241,8 @@ LogicalResult reshapeOfSlice(ReshapeOp op, PatternRewriter &rewriter) {
       continue;
     if (!known)
       return failure();
-    // Within a run, only axes of size 1 may precede the sliced axis.
+    // Among the axes that are merged or split together (`run`), only axes of
+    // size 1 may precede the sliced axis.
     int64_t before = 1, inner = 1;
     for (size_t i = run.from; i < run.from + run.fromCount; ++i)
       (i < *sliced ? before : inner) *= i == *sliced ? 1 : from[i];

@@ -126,12 +126,12 @@ public:
 
 private:
   /// The rows of `state` [3, B]. Heap: the boxes still to be examined, the best
-  /// one first. First: for each cell, the box selected last. Next: for each
-  /// selected box, the box of the same cell that was selected before it. Lists
-  /// end with -1.
+  /// one first. First: for each cell (part of the first axis), the box selected
+  /// last. Next: for each selected box, the box of the same cell that was
+  /// selected before it. Lists end with -1.
   enum Row { Heap, First, Next };
-  /// The largest number of cells. It is enough to separate the regions of an
-  /// image, and few enough to visit all.
+  /// The largest number of cells (equal parts of the first axis). It is enough
+  /// to separate the regions of an image, and few enough to visit all.
   static constexpr int64_t mostCells = 256;
 
   Expr load(Row row, Expr i) {
@@ -147,11 +147,12 @@ private:
     return (own > other) | (equal(own, other) & (x < y));
   }
 
-  /// Inserts `box` into the heap that consists of the first `size` slots: from
-  /// the free slot `slot`, moves down until the heap order holds.
+  /// Inserts `box` into the heap that consists of the first `size` slots, of
+  /// which `slot` is free: moves the free slot down until the heap order
+  /// permits `box` there.
   void sink(Expr box, Expr slot, Expr size) {
-    // The loop carries the free slot, and a cursor: the same index, or `size`
-    // once the box is stored.
+    // The loop carries the free slot and a cursor. The cursor equals the free
+    // slot until the box is stored, and `size` afterwards.
     Exprs end = b.loopWhile(
         {slot, slot}, [&](ArrayRef<Expr> c) { return c[1] < size; },
         [&](ArrayRef<Expr> c) -> Exprs {
@@ -193,14 +194,16 @@ private:
     return size;
   }
 
-  /// Empties the lists of selected boxes, one per cell of the first axis, and
-  /// computes `lowest`, `scale` and `longest` from the boxes of the image.
+  /// Empties the lists of selected boxes, one for each cell (part of the first
+  /// axis), and computes `lowest`, `scale` and `longest` from the boxes of the
+  /// image.
   void formCells() {
     Expr zero = b.index(0), none = b.constant(-INFINITY, real);
     Exprs range = b.loop(zero, boxes, 1, {-none, none, none},
                          [&](Expr box, ArrayRef<Expr> c) -> Exprs {
-                           // NaN fails all comparisons. So a box with NaN,
-                           // which overlaps no other box, is ignored.
+                           // NaN fails all comparisons, so a box with NaN does
+                           // not affect these bounds. It need not, since it
+                           // overlaps no other box.
                            named(box, "box");
                            named(c[0], "lowest");
                            named(c[1], "highest");
@@ -221,9 +224,10 @@ private:
                [&](Expr i) { store(First, b.index(-1), named(i, "cell")); });
   }
 
-  /// Returns the index of the cell of a coordinate, which increases
-  /// monotonically with the coordinate. NaN, the result of infinite corners or
-  /// of an empty range, has cell 0.
+  /// Returns the index of the cell (part of the first axis) that contains a
+  /// coordinate. The index increases monotonically with the coordinate. The
+  /// coordinate NaN, the result of infinite corners or of an empty range, has
+  /// cell 0.
   Expr cellOf(Expr place) {
     Expr from = named((convert(place, real) - lowest) * scale, "from");
     Expr cell =
@@ -265,9 +269,9 @@ private:
   Expr image, kind;
   Type number, real;
   Expr boxes;
-  /// The lowest of the lower corners along the first axis, the number of cells,
-  /// the cells per unit of length, and the largest extent of a box along that
-  /// axis.
+  /// Along the first axis: the lowest of the lower corners, the number of cells
+  /// (equal parts of the axis), the cells per unit of length, and the largest
+  /// extent of a box.
   Expr lowest, cells, scale, longest;
 };
 } // namespace

@@ -70,7 +70,8 @@ static Expr largest(BodyBuilder &b, Type type, AxisLoops loops,
       larger);
 }
 
-/// Rounds `x` to its graph type, as storing and loading it would.
+/// Rounds `x` to its element type in the graph, as storing and loading `x`
+/// would.
 static Expr rounded(Expr x) {
   return convert({x.builder, x.value, computeType(x.type)}, x.type);
 }

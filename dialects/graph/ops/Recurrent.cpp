@@ -82,8 +82,8 @@ public:
                llvm::function_ref<Expr(Expr)> x) {
     int64_t lanes = b.vectorLanes, block = lanes * BodyBuilder::sumsAtOnce,
             begin = first * hidden, blocks = count * hidden / block;
-    // If the weights were packed in panels of `block` columns, they are read
-    // contiguously.
+    // If the weights were packed in panels of `block` columns (each stored as a
+    // kernel reads it), they are read contiguously.
     auto packed = op.getR().template getDefiningOp<UnpackPanelsOp>();
     bool inPanels = packed && int64_t(packed.getPanel()) == block &&
                     begin % block == 0 && count * hidden % block == 0;
@@ -120,9 +120,9 @@ public:
         b.store(scratch, sums[v], {offset(v)});
     };
     auto panels = [&] {
-      // A thread reads the same weight panels in each time step. It reverses
-      // their order in every other step, since the panels that it read last are
-      // still cached.
+      // A thread reads the same panels (blocks of columns) of the weights in
+      // each time step. It reverses their order in every other step, since the
+      // panels that it read last are still cached.
       b.forShared(blocks, [&](Expr from, Expr to) {
         b.forRange(from, to, [&](Expr panel) {
           named(panel, "panel");

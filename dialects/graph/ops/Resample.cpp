@@ -135,7 +135,7 @@ struct SampledAxis {
     if (mode == "nearest")
       x = round(x);
     // With cubic interpolation and padding mode `border`, tap() clamps the
-    // index of each tap; the position stays.
+    // index of each input element instead of this position.
     if (padding == "zeros" || (padding == "border" && mode == "cubic"))
       return x;
     Expr inside = (x >= low()) & (x <= high(x));
@@ -151,9 +151,10 @@ struct SampledAxis {
     Expr position, inside, weight;
   };
 
-  /// Returns the tap (an interpolated element) at the integer `x`. Its index is
-  /// moved inside the input according to the padding mode. For the mode
-  /// `zeros`, the tap also states whether `x` itself is inside.
+  /// Returns the tap (an input element and its weight in the interpolation) at
+  /// the integer `x`. The index of the element is moved inside the input
+  /// according to the padding mode. For the mode `zeros`, the tap also states
+  /// whether `x` itself is inside.
   Tap tap(Expr x, Expr weight) const {
     Expr last = sized(-1, x);
     Expr inside;
@@ -274,8 +275,9 @@ Expr RoiAlignOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
   auto toReal = [&](Expr i) { return convert(convert(i, i64), real); };
   auto toIndex = [&](Expr x) { return convert(convert(x, i64), indexType); };
 
-  // For each axis (y, x): the start of the bin, its size, and the number of
-  // samples.
+  // RoiAlign divides a region into bins, one for each output position, and
+  // averages samples of the input in each bin. For each axis (y, x): the start
+  // of the bin, its size, and the number of samples.
   struct Bin {
     Expr start, size, count, countReal;
   } bins[2];

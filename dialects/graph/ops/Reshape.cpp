@@ -47,8 +47,8 @@ bool isOneReshape(ArrayRef<Dim> from, ArrayRef<Dim> to) {
   if (mayDiffer(product(from), product(to)))
     return false;
   // Memory is laid out for the maximum sizes. So elements stay in place only
-  // if, in each run of merged or split axes, no axis but the outermost has a
-  // dynamic size.
+  // if, in each run of axes that are merged or split together, no axis but the
+  // outermost has a dynamic size.
   return llvm::all_of(axisRuns(from, to), [&](const AxisRun &run) {
     ArrayRef<Dim> x = from.slice(run.from, run.fromCount),
                   y = to.slice(run.to, run.toCount);
@@ -65,7 +65,8 @@ Value reshapedBeforeTranspose(OpBuilder &builder, ReshapeOp op) {
   SmallVector<AxisRun> runs = axisRuns(from, to);
   if (runs.empty())
     return {};
-  // The axes after the last run have size 1. They are added to the last run.
+  // The axes after the last run (of axes that are merged or split together)
+  // have size 1. They are added to the last run.
   runs.back().fromCount = from.size() - runs.back().from;
   runs.back().toCount = to.size() - runs.back().to;
   // The order of axes matters only for axes whose size is not 1. These are
@@ -74,8 +75,8 @@ Value reshapedBeforeTranspose(OpBuilder &builder, ReshapeOp op) {
   int64_t places = 0;
   for (const Dim &size : x)
     placeOf.push_back(size == 1 ? -1 : places++);
-  // For each run: the number of its first axis in `x`, and the index of the
-  // run.
+  // For each run of axes that are merged or split together: the number of its
+  // first axis in `x`, and the index of the run.
   SmallVector<std::pair<int64_t, size_t>> ordered;
   for (auto [number, run] : llvm::enumerate(runs)) {
     int64_t first = -1, last = -1;

@@ -139,8 +139,8 @@ public:
     b.when(at < double(room - 1), [&] { b.store(0u, character, {at}); });
   }
   void end(Expr at) { put(at, zero()); }
-  /// Returns the position to store as the begin of a string that is written at
-  /// `at`; it is limited to the capacity.
+  /// Returns the position to store as the beginning of a string that is written
+  /// at `at`, limited to the capacity.
   Expr begin(Expr at) { return number(min(at, b.index(room - 1))); }
   /// Converts a position or a count to the type in which it is stored.
   Expr number(Expr at) { return convert(at, si64(b.builder.getContext())); }

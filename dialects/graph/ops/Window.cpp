@@ -86,7 +86,8 @@ Expr MaxPoolOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
       getStrides(), getDilations(), getLow(), lowest(b, elementOf(getX())),
       [&](ArrayRef<Expr>, ArrayRef<Expr> at, Expr acc) {
         Expr x = b.load(getX(), at);
-        // If one of the floats is NaN, the other one is the maximum.
+        // Ignores NaN: comparisons with NaN are false, so `acc` never becomes
+        // NaN.
         return named(isa<FloatType>(elementOf(getX())) ? select(x > acc, x, acc)
                                                        : max(acc, x),
                      "best");

@@ -47,7 +47,7 @@ Winograd::Winograd(int64_t size) : size(size), points(size + window - 1) {
       output[k][i] = power(finite[i], k);
     // The weights w are recovered as the coefficients of the polynomial w0 + w1
     // t + w2 t^2. w0 is its value at 0; w1 is the difference between its values
-    // at p and -p, divided by 2p; w2 is its value at infinity.
+    // at the points p and -p, divided by 2p; w2 is its value at infinity.
     if (i == 0)
       restore[0][i] = scale;
     else if (i <= 2)
@@ -89,8 +89,8 @@ static bool isEven(size_t i) { return i % 2 == 0; }
 Exprs Winograd::sampled(ArrayRef<Expr> x) const {
   auto all = [](size_t) { return true; };
   Exprs values{weighted(input.front(), x, all)};
-  // The polynomials of points p and -p share the sums of their even and of
-  // their odd terms.
+  // The values of a polynomial at the points p and -p share the sums of the
+  // even and of the odd terms.
   for (size_t i = 1; i < finite.size(); i += 2) {
     Row odd(input[i]);
     for (double &factor : odd)
@@ -109,9 +109,10 @@ Exprs Winograd::sampled(ArrayRef<Expr> x) const {
 }
 
 Exprs Winograd::outputsOf(ArrayRef<Expr> products) const {
-  // The factors of points p and -p are equal for even powers, and differ in
-  // sign for odd powers. So the sum and the difference of their products are
-  // computed once.
+  // Output k is the sum, over all points, of the product at the point times the
+  // k-th power of the point. The powers of p and -p are equal for even k, and
+  // differ in sign for odd k. So the sum and the difference of the products at
+  // p and -p are computed once.
   Exprs sums{products.front()}, differences{products.front()};
   for (size_t i = 1; i < finite.size(); i += 2) {
     sums.push_back(named(products[i] + products[i + 1], "pair_sum"));

@@ -31,17 +31,18 @@ struct Winograd {
 
   static constexpr int64_t window = 3;
   int64_t size, points;
-  /// The points 0, p, -p, ...; the last point, infinity, is left out.
+  /// The finite points 0, p, -p, ... at which the polynomials are evaluated;
+  /// the last point, infinity, is left out.
   Row finite;
   Matrix input, weights, output;
   /// The inverse of `weights`: multiplied by the values of the weights'
-  /// polynomial, it gives the weights.
+  /// polynomial at all points, it gives the weights.
   Matrix restore;
 
-  /// Returns `input` * x: the values at all points.
+  /// Returns `input` * x: the values of the input's polynomial at all points.
   Exprs sampled(llvm::ArrayRef<Expr> x) const;
-  /// Returns the outputs, given the products of input and weights at all
-  /// points.
+  /// Returns the outputs, given the products of the values of the input's and
+  /// the weights' polynomials at all points.
   Exprs outputsOf(llvm::ArrayRef<Expr> products) const;
 };
 

@@ -1,9 +1,9 @@
 /* Implements the interface of digits.idl with the generated network.
  *
- * There is one arena, which belongs to the open session: a second session is
- * rejected, and the caller must not make concurrent calls within a session. HVX
- * and VTCM are acquired for each call and released after it, so that other
- * processes on the DSP can use them. */
+ * There is one arena (working memory of the network), which belongs to the open
+ * session: a second session is rejected, and the caller must not make concurrent
+ * calls within a session. HVX and VTCM are acquired for each call and released
+ * after it, so that other processes on the DSP can use them. */
 #include "digits.h"
 #include "mnist_near.h"
 

@@ -55,8 +55,8 @@ static Num expandPowOrProduct(Num x, Num y) {
   return expandPow(x, y);
 }
 
-/// Returns the function that expands `op`, a math operation on one float, or
-/// null.
+/// Returns the function that expands `op`, a math operation on one float; null
+/// if there is none.
 using Unary = Num (*)(Num);
 static Unary unaryExpansion(Operation *op) {
   return TypeSwitch<Operation *, Unary>(op)
@@ -113,7 +113,8 @@ static Unary unaryExpansion(Operation *op) {
       .Default([](Operation *) -> Unary { return nullptr; });
 }
 
-/// Returns the function that expands `op`, an operation on two floats, or null.
+/// Returns the function that expands `op`, an operation on two floats; null if
+/// there is none.
 using Binary = Num (*)(Num, Num);
 static Binary binaryExpansion(Operation *op) {
   return TypeSwitch<Operation *, Binary>(op)
@@ -124,8 +125,8 @@ static Binary binaryExpansion(Operation *op) {
       .Default([](Operation *) -> Binary { return nullptr; });
 }
 
-/// Returns the function that expands `op`, a math operation on one integer, or
-/// null.
+/// Returns the function that expands `op`, a math operation on one integer;
+/// null if there is none.
 static Unary integerExpansion(Operation *op) {
   return TypeSwitch<Operation *, Unary>(op)
       .Case([](math::CtPopOp) { return expandPopulation; })

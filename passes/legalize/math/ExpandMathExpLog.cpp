@@ -40,8 +40,8 @@ constexpr double kLn2 = 0.69314718055994530942,
 struct Scaled {
   Num m, power;
 };
-/// Returns a float constant that rounds a number added to it to an integer and
-/// has the exponent bias in its low bits.
+/// Returns a float constant. Adding it to a number rounds the number to an
+/// integer. The low bits of the constant are the exponent bias.
 double roundingConstant(MathBuilder &b) {
   return b.pick(12582912.0, 6755399441055744.0) + b.bias();
 }
@@ -105,11 +105,11 @@ Num expandExpOrZero(Num x) {
   // a softmax sum.
   double least = b.pick(-80.0, -700.0);
   // Without denormal results, a single factor 2^m suffices, with m the nearest
-  // integer to x / ln 2; it becomes infinite slightly below the largest float.
-  // For x below `least`, the computed value is discarded; it is rarely
-  // denormal. In f32, rounding log2 e to one float costs |x| / 4 units in the
-  // last place (|x| without fused multiply-add), which is negligible in a sum
-  // of such exponentials.
+  // integer to x / ln 2. This factor becomes infinite for e^x slightly below
+  // the largest float. For x below `least`, the computed value is discarded,
+  // and it is rarely a denormal, which would take long. In f32, rounding log2 e
+  // to one float costs |x| / 4 units in the last place (|x| without fused
+  // multiply-add), which is negligible in a sum of such exponentials.
   Num most = b.constant(b.pick(89.0, 710.0)),
       limited = named(select(x > most, most, x), "limited");
   double magic = roundingConstant(b);
@@ -168,7 +168,8 @@ LogParts splitForLog(Num x) {
   MathBuilder &b = *x.b;
   Num denormal = named(x < b.pick(0x1p-126, 0x1p-1022), "is_denormal");
   Num scaled = named(select(denormal, x * b.pick(0x1p24, 0x1p54), x), "scaled");
-  // Counting exponents from sqrt(1/2) on ensures m < sqrt(2).
+  // Counts the exponent k from sqrt(1/2) instead of 1, so that m is in
+  // [sqrt(1/2), sqrt(2)).
   uint64_t half = b.pick<uint64_t>(0x3f3504f3, 0x3fe6a09e667f3bcd);
   uint64_t one = uint64_t(b.bias()) << b.mantissaBits();
   uint64_t mask = (uint64_t(1) << b.mantissaBits()) - 1;

@@ -26,8 +26,9 @@ Num expandPow(Num x, Num y);
 struct ReducedAngle {
   Num r, quadrant;
 };
-/// Whether the exact float products that reduce smaller angles by multiples of
-/// pi/2 have too few bits of pi for the angle `x`.
+/// Whether the angle `x` is too large for the reduction in floats, which
+/// subtracts multiples of pi/2 with exact products: the products have too few
+/// bits of pi.
 Num isLargeAngle(Num x);
 /// Reduces the scalar angle `x` to [-pi/4, pi/4] if it is large and finite;
 /// returns `otherwise` for other angles.

@@ -14,7 +14,7 @@ namespace ingot::legalize {
 Num expandSinh(Num x) {
   Num a = named(abs(x), "a");
   // Above 10 (f64: 22), e^-x is negligible compared to e^x, so sinh(x) is e^x /
-  // 2. This is finite for larger x than e^x is.
+  // 2. expandExp(a, 0.5) computes it without an overflow of e^x itself.
   Num large = named(a > x.b->pick(10.0, 22.0), "large");
   Num e = named(expandExpm1(select(large, 0, a)), "e");
   Num small = named((e + e / (e + 1)) * 0.5, "small");

@@ -22,8 +22,9 @@ static Num nearestMagnitude(Num magnitude) {
   return (magnitude + fractionless(magnitude)) - fractionless(magnitude);
 }
 
-/// Returns `rounded` with the sign of `x`, also if it is 0. Returns `x` itself
-/// if `magnitude` is at least fractionless(), since `x` is an integer then.
+/// Returns `rounded` with the sign of `x`, even if `rounded` is 0. Returns `x`
+/// itself if `magnitude` is at least fractionless(), since `x` is an integer
+/// then.
 static Num finishRounding(Num x, Num magnitude, Num rounded) {
   return select(magnitude < fractionless(x), withSign(rounded, signOf(x)), x);
 }
@@ -85,8 +86,8 @@ static Num remainderStep(Num x, Num y) {
   return select(r < 0, r + y, r);
 }
 
-/// Returns the biased exponent of `x` as an integer; for denormals, it is less
-/// than 1.
+/// Returns the biased exponent of `x` as an integer; for denormals, the result
+/// is less than 1.
 static Num exponentOf(Num x) {
   MathBuilder &b = *x.b;
   Num denormal = named(x < b.pick(0x1p-126, 0x1p-1022), "denormal");
@@ -97,8 +98,8 @@ static Num exponentOf(Num x) {
 }
 
 /// Returns y * 2^n with the least n >= 0 for which x / (y * 2^n) is less than
-/// about 2^20 (f64: 2^48), so that one remainderStep subtracts that many bits
-/// of the quotient.
+/// about 2^20 (f64: 2^48), so that one remainderStep subtracts about 20 (f64:
+/// 48) bits of the quotient.
 static Num alignDivisor(Num x, Num y) {
   MathBuilder &b = *x.b;
   Num gap = named((exponentOf(x) - exponentOf(y)) - b.pick(20.0, 48.0), "gap");

@@ -46,7 +46,8 @@ public:
 
   ReducedAngle reduce() {
     Num exponent = magnitude >> b.mantissaBits();
-    // `position` is the first bit of the window within the words of 2/pi.
+    // `position` is the first bit of the window, the bits of 2/pi that matter
+    // for the product, within the words of 2/pi.
     int64_t zeros = b.pick(1, 2), bits = b.mantissaBits();
     Num position = named(
         word(exponent) - double(b.bias() + bits + 2 - 32 * zeros), "position");
@@ -104,9 +105,9 @@ private:
       words.push_back(word(static_cast<int64_t>(i) < zeros
                                ? uint32_t(0)
                                : kTwoOverPi[i - static_cast<size_t>(zeros)]));
-    // Moves the words down by position / 32 words: for each bit of this number
-    // that is set, by the value of the bit. If the highest bit is set, all
-    // other bits are 0.
+    // Moves the words down by `index` words. Each bit of `index` that is set
+    // moves them by the value of the bit, from the highest bit to the lowest.
+    // If the highest bit is set, all other bits are 0.
     Num index = named(position >> 5, "index");
     for (size_t bit = bits; bit-- > 0;) {
       size_t step = size_t(1) << bit,

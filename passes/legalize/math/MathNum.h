@@ -77,7 +77,7 @@ Num operator>>(Num x, unsigned bits);
 Num operator-(Num x);
 Num operator!(Num x);
 
-// Comparisons of floats are false for NaN; integers compare signed.
+// Comparisons of floats are false for NaN. Integers are compared as signed.
 Num operator<(Num x, Num y);
 Num operator<=(Num x, Num y);
 Num operator>(Num x, Num y);
@@ -122,7 +122,8 @@ Num signOf(Num x); // the sign bit
 Num withSign(Num x, Num signBit);
 /// Returns `x` with only the upper half of its mantissa: products of two such
 /// numbers are exact. It is computed by bit operations, which also keep
-/// compilers from contracting the operations before and after it.
+/// compilers from fusing the operations before and after it into fma
+/// instructions.
 Num upperHalf(Num x);
 /// Returns the nearest integer, ties to even, for |x| below 2^mantissaBits.
 Num nearest(Num x);

@@ -32,8 +32,8 @@ struct Layout {
   SmallVector<int64_t> strides;
   int64_t offset = 0;
 
-  /// Computes the layout of `buffer`. Returns nothing if it is not static, or
-  /// if views change the element type.
+  /// Computes the layout of `buffer`. Returns nothing if the layout is not
+  /// static, or if views change the element type.
   static std::optional<Layout> of(Value buffer) {
     auto type = cast<MemRefType>(buffer.getType());
     Layout layout{buffer, {}, 0};
@@ -131,9 +131,9 @@ private:
     return true;
   }
 
-  /// Replaces the buffer that a cursor reads if its condition is false by the
-  /// kernel argument of which it is a view. Returns false if the buffer does
-  /// not begin at the beginning of the argument.
+  /// A cursor reads another buffer (`otherwise`) if its condition is false.
+  /// Replaces this buffer by the kernel argument of which it is a view. Returns
+  /// false if the buffer does not begin at the beginning of the argument.
   static bool flattenOtherwise(CursorOp cursor) {
     if (!cursor.getOtherwise())
       return true;

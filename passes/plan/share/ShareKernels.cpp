@@ -425,9 +425,10 @@ private:
     });
   }
 
-  /// Adds an argument for each parameter that is not computed from others; they
-  /// follow the buffers and precede the begin and end of a parallel loop.
-  /// Replaces the integers by the parameters.
+  /// Adds an argument for each parameter that is not computed from others, and
+  /// replaces the integers by the parameters. The new arguments follow the
+  /// buffers and precede the bounds of the range that a thread of a parallel
+  /// kernel gets.
   static void addArguments(FuncOp function,
                            MutableArrayRef<Parameter> parameters) {
     Builder b(function.getContext());

@@ -198,8 +198,9 @@ Expr AttentionBlock::scoreInside(Expr sum, Expr query, Expr key,
 Expr AttentionBlock::weight(Expr score, Expr shift) const {
   if (!hasPowers())
     return expOrZero(score - shift);
-  // The weight is 2^(score * powersOfScore - shift), whose exponent is a single
-  // fma. The scores of a query all have exactly the same shift.
+  // The weight is 2^(score * powersOfScore - shift), so that one fma computes
+  // the exponent. All scores of a query use the same rounded `shift`, which
+  // therefore cancels when sums are divided by the total of the weights.
   Expr power = fma(score, b.constant(powersOfScore, type), -shift);
   return b.wrap(kernel::Exp2Op::create(b.builder, b.loc, type, power.value),
                 type);
@@ -254,8 +255,10 @@ void AttentionBlock::mergeSlices(AttentionState &state, int64_t slices,
                                  Expr slice, Expr inSlice, Value parts,
                                  llvm::function_ref<int64_t(int64_t)> of) {
   for (int64_t left = slices / 2; left > 0; left /= 2) {
-    // In each round, half of the remaining slices store their states for the
-    // other half. The states of the previous round must have been read before.
+    // In each round, half of the slices (sets of threads) that are left store
+    // their states (AttentionState) in `parts`, and the other half merge them
+    // with their own. The states of the previous round must have been read
+    // before.
     if (2 * left < slices)
       b.barrier();
     b.when((slice >= double(left)) & (slice < double(2 * left)), [&] {
@@ -263,7 +266,8 @@ void AttentionBlock::mergeSlices(AttentionState &state, int64_t slices,
         b.store(parts, value, {slice - double(left), b.index(n), inSlice});
     });
     b.barrier();
-    // Slices whose states have been merged already do redundant work here.
+    // Threads of slices (sets of threads) whose states have been merged already
+    // execute this too, but their results are not used.
     Expr from = named(slice % double(left), "other_slice");
     Exprs loaded;
     for (size_t n = 0; n < state.carried().size(); ++n)

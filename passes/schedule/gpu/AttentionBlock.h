@@ -76,13 +76,13 @@ public:
   graph::Expr operand(mlir::Value operand, graph::Expr row,
                       graph::Expr column) const;
 
-  /// Whether score() returns the dot product unchanged, since at most a
-  /// constant factor follows, which weight() applies.
+  /// Whether score() returns the dot product unchanged, since the scores are at
+  /// most scaled by a constant factor, which weight() applies.
   bool scoresAreProducts() const { return areScoresProducts; }
   /// Returns the score of a query and a key whose dot product is `sum`.
   graph::Expr score(graph::Expr sum, graph::Expr query, graph::Expr key);
   /// Like score(), but returns -inf if `key` is out of range. `isInside`
-  /// promises that it is in range, so that no check is emitted.
+  /// promises that `key` is in range, so that no check is emitted.
   graph::Expr scoreInside(graph::Expr sum, graph::Expr query, graph::Expr key,
                           bool isInside);
   /// Returns e^(score - shift), for a `shift` from shiftOf; 0 for a score of
@@ -104,8 +104,8 @@ public:
   /// Returns the initial state of a thread for `queries` queries, with `values`
   /// weighted sums.
   AttentionState firstState(int64_t queries, int64_t values) const;
-  /// Multiplies each weighted sum by the correction of its query: sum number n
-  /// by `by[of(n)]`.
+  /// Multiplies each weighted sum by the factor that corrects it after a new
+  /// maximum of its query's scores: sum number n by `by[of(n)]`.
   static void correct(AttentionState &state, llvm::ArrayRef<graph::Expr> by,
                       llvm::function_ref<int64_t(int64_t n)> of);
   /// Merges the states of all slices of a block into the state of the first
@@ -121,10 +121,10 @@ public:
     return {slices / 2, 2 * queries + values, threads};
   }
 
-  /// `result` multiplies a weighted sum of values by `factor` (1 / total of the
-  /// weights) and applies the group's epilogue. The store functions also store
-  /// the result, for one column or for a pair of adjacent columns (the first
-  /// one even and in range).
+  /// `result` multiplies `sum`, a weighted sum of values, by `factor` (1 /
+  /// total of the weights) and applies the group's epilogue. The store
+  /// functions also store the result, for one column or for a pair of adjacent
+  /// columns (the first one even and in range).
   graph::Expr result(graph::Expr sum, graph::Expr factor, graph::Expr query,
                      graph::Expr column);
   void storePair(graph::Expr first, graph::Expr second, graph::Expr factor,
@@ -146,8 +146,9 @@ private:
   /// are exponents of 2.
   bool hasPowers() const { return powersOfScore > 0; }
 
-  /// Factor that turns a score into an exponent of 2: log2(e), times the scale
-  /// if the scores are only scaled. 0 if the target has no exp2.
+  /// Factor that turns a score into an exponent of 2: log2(e), times the
+  /// constant factor of the scores if score() leaves it to weight(). 0 if the
+  /// target has no exp2.
   double powersOfScore = 0;
   bool areScoresProducts = false;
 
@@ -185,8 +186,9 @@ protected:
   /// The resources of a block, and its execution time.
   struct Work {
     int64_t queries, threads, sharedBytes, registers;
-    /// Cycles that an SM computes per block when it has `enough` threads, and
-    /// the latency of a block that runs alone.
+    /// Cycles for which a block keeps an SM busy if the SM has at least
+    /// `enough` threads, and cycles from begin to end of a block that runs
+    /// alone.
     double cycles, latency;
     int64_t enough;
   };

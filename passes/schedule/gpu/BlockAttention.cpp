@@ -34,14 +34,14 @@ using namespace ingot::graph;
 namespace ingot::schedule {
 namespace {
 
-/// The tile of a thread block: `across` threads share each group of
-/// `threadQueries` queries.
+/// The tile of a thread block: `queries` queries and `keys` keys at a time.
+/// `across` threads share each group of `threadQueries` queries.
 struct BlockAttentionTile {
   int64_t queries, keys, across, threadQueries, slices = 1;
 
   int64_t ofSlice() const { return queries / threadQueries * across; }
   int64_t threads() const { return ofSlice() * slices; }
-  /// Keys per slice and per thread in each block of keys.
+  /// Keys per slice (a set of threads) and per thread in each block of keys.
   int64_t sliceKeys() const { return keys / slices; }
   int64_t threadKeys() const { return sliceKeys() / across; }
   int64_t threadColumns(int64_t width) const {
@@ -228,8 +228,8 @@ private:
   }
 
   /// Multiplies this thread's queries (rows of `left`) by columns [column,
-  /// column + count) of `right` over steps [first, first + steps). Returns
-  /// `sums` plus these products.
+  /// column + count) of `right`, at the indices [first, first + steps) of the K
+  /// dimension. Returns `sums` plus these products.
   Exprs multiply(Value left, Value right, Expr first, Expr column,
                  int64_t count, int64_t steps, StringRef name, StringRef step,
                  const Exprs &sums) {
@@ -316,7 +316,7 @@ private:
   AttentionAnchor anchor;
   BlockAttentionTile tile;
   Type type;
-  /// Columns of the values per thread.
+  /// The number of columns of the values for which a thread computes sums.
   int64_t columns;
   Value queryTile, keyTile, valueTile, weightTile, parts;
   Expr thread, slice, sliceKey, firstQuery, ownQuery, ownKey, ownColumn;

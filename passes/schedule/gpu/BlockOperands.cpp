@@ -51,7 +51,7 @@ public:
   }
 
 private:
-  /// Returns the indices of the result except the last one.
+  /// Returns the indices of the result on all axes except the last one.
   Exprs rowOf(KernelBuilder &b, Expr batch, Expr row) const {
     if (oneMatrix)
       return b.delinearize(row, ArrayRef(sizes).drop_back());
@@ -154,8 +154,8 @@ private:
   int64_t firstChannel = 0;
 };
 
-/// Weights of 2, 4 or 8 bits with a scale, and possibly a zero point, per block
-/// of steps (MatMulNBits).
+/// A product with weights of 2, 4 or 8 bits, which have a scale, and possibly a
+/// zero point, per block of steps along K (MatMulNBits).
 class NarrowOperands : public BlockOperands {
 public:
   explicit NarrowOperands(NarrowMatMulOp product)
@@ -287,8 +287,8 @@ double BlockOperands::elementSeconds(const Device &device) const {
       double(rows.most()) * double(columns) * double(batches.most());
   double used = std::min(
       1.0, elements / (double(device.busyThreads) * device.multiprocessors));
-  // Seconds of a step of one thread, which waits for its loads with few other
-  // loads in flight.
+  // Seconds that a thread takes for each step (K): it waits for its loads, with
+  // few other loads in flight.
   constexpr double stepSeconds = 0.1e-6;
   return std::max(double(steps) * stepSeconds,
                   elements * double(steps) * 2 /
@@ -334,7 +334,8 @@ std::unique_ptr<BlockOperands> BlockOperands::of(GroupView group,
 void packColumns(GroupOp group, Operation *anchor) {
   OpOperand &weights = anchor->getOpOperand(1);
   ArrayRef<int64_t> shape = shapeOf(weights.get());
-  // Batched right operands and narrow weights keep their layout.
+  // Batched right operands keep their layout, and so do weights of 2, 4 or 8
+  // bits (NarrowMatMulOp).
   if (isa<NarrowMatMulOp>(anchor) ||
       (isa<MatMulOp>(anchor) && shape.size() != 2))
     return;

@@ -22,8 +22,8 @@ class BlockOperands {
 public:
   virtual ~BlockOperands() = default;
   /// Returns the product that a group's anchor computes: of floats of one type,
-  /// of int8 with int32 sums, or of floats and narrow weights. Null if the
-  /// anchor computes anything else.
+  /// of int8 with int32 sums, or of floats and weights of 2, 4 or 8 bits. Null
+  /// if the anchor computes anything else.
   static std::unique_ptr<BlockOperands> of(GroupView group) {
     return of(group, group.anchor());
   }
@@ -34,15 +34,15 @@ public:
 
   graph::Dim batches = 1, rows;
   int64_t columns = 0, steps = 0;
-  /// The operands, and how many consecutive steps of the left one and columns
-  /// of the right one are contiguous in memory.
+  /// The operands, and how many steps (K) of the left one and columns of the
+  /// right one are contiguous in memory.
   mlir::Value leftTensor, rightTensor;
   int64_t leftRun = 0, rightRun = 0;
 
   mlir::Type leftType() const { return graph::elementOf(leftTensor); }
   mlir::Type rightType() const { return graph::elementOf(rightTensor); }
-  /// The number of consecutive steps that share a load of the right operand.
-  /// They begin at a multiple of this number.
+  /// The number of consecutive steps (K) that share a load of the right
+  /// operand. They begin at a multiple of this number.
   int64_t together = 1;
   /// Bytes of the right operand per element.
   double rightBytes = 0;
@@ -75,14 +75,14 @@ public:
                           graph::Expr step) const = 0;
   virtual Place rightPlace(KernelBuilder &b, graph::Expr batch,
                            graph::Expr step, graph::Expr column) const = 0;
-  /// Load element [batch, row, step] of the left operand, or element [batch,
-  /// step, column] of the right operand.
+  /// Load element [batch, row, step (K)] of the left operand, or element
+  /// [batch, step (K), column] of the right operand.
   graph::Expr left(KernelBuilder &b, graph::Expr batch, graph::Expr row,
                    graph::Expr step) const;
   virtual graph::Expr right(KernelBuilder &b, graph::Expr batch,
                             graph::Expr step, graph::Expr column) const;
   /// Loads the elements of `column` of the right operand for `together` steps
-  /// from `step` on, which is a multiple of `together`.
+  /// (K) from `step` on, which is a multiple of `together`.
   virtual graph::Exprs rightSteps(KernelBuilder &b, graph::Expr batch,
                                   graph::Expr step, graph::Expr column) const {
     return {right(b, batch, step, column)};
@@ -96,7 +96,7 @@ public:
                              graph::Expr row, graph::Expr column) const = 0;
 };
 
-/// Packs constant weights so that the steps of each column are contiguous,
+/// Packs constant weights so that the steps (K) of each column are contiguous,
 /// padded to multiples of 16 bytes.
 void packColumns(graph::GroupOp group, mlir::Operation *anchor);
 inline void packColumns(graph::GroupOp group) {
@@ -116,7 +116,7 @@ void copyAhead(KernelBuilder &b, mlir::Value from,
                llvm::ArrayRef<graph::Expr> place,
                std::optional<graph::Expr> inside);
 
-/// Minimum number of rows, of columns and of steps of a product that thread
+/// Minimum number of rows, of columns and of steps (K) of a product that thread
 /// blocks compute. With fewer, most of a block's work would be wasted.
 inline constexpr int64_t fewestOfBlock = 8;
 

@@ -36,13 +36,15 @@ namespace {
 /// Steps (K) of a K tile in shared memory.
 constexpr int64_t kTile = 16;
 
-/// The tile of a block and the tile of each thread. Each of `slices` slices of
-/// the block computes the whole tile for different K tiles.
+/// The tile of a block and the tile of each thread. The threads of the block
+/// form `slices` slices, each of which computes the whole tile for different K
+/// tiles.
 struct BlockTile {
   int64_t rows, columns, threadRows, threadColumns, slices = 1;
 
   int64_t across() const { return columns / threadColumns; }
-  /// The number of threads of a slice, and the number of sums per thread.
+  /// The number of threads in a slice of the block, and the number of sums per
+  /// thread.
   int64_t ofSlice() const { return rows / threadRows * across(); }
   int64_t sums() const { return threadRows * threadColumns; }
   int64_t threads() const { return ofSlice() * slices; }
@@ -60,7 +62,7 @@ struct BlockTile {
   int64_t sumsOfSlices() const { return (slices - 1) * rows * columns; }
 };
 
-/// Elements of a 16-byte access.
+/// The number of f32 elements in a 16-byte access.
 constexpr int64_t vectorElements = vectorAccessBytes / sizeof(float);
 
 /// Whether K tiles of a product are loaded by 16-byte copies, provided that the
@@ -139,8 +141,8 @@ private:
   }
   bool fitsColumns() const { return operands.columns % tile.columns == 0; }
   bool fitsSteps() const { return operands.steps % round() == 0; }
-  /// Returns the number of steps that all slices together multiply per
-  /// iteration.
+  /// Returns the number of steps (K) that all slices of the block together
+  /// multiply per iteration.
   int64_t round() const { return kTile * tile.slices; }
   /// Returns the type of sums: f32 for narrow floats, which are rounded when
   /// the sums are complete.
@@ -180,8 +182,8 @@ private:
                   [&](Expr step, ArrayRef<Expr> sums) {
                     named(step, "first_step");
                     kernel::AwaitCopiesOp::create(b.builder, b.loc, 0);
-                    // After the barrier, no thread still reads the other
-                    // buffer, which the next copies fill.
+                    // After the barrier, no thread still reads the other one of
+                    // the two buffers, which the next copies fill.
                     b.barrier();
                     Expr parity = named(step / double(round()) % 2.0, "parity");
                     double slices = double(tile.slices);
@@ -198,8 +200,8 @@ private:
                   });
   }
 
-  /// Starts asynchronous copies of the K tiles of all slices, from step
-  /// `firstStep` on, into consecutive buffers from buffer `first` on.
+  /// Starts asynchronous copies of a K tile for each slice of the block, from
+  /// step (K) `firstStep` on, into consecutive buffers from buffer `first` on.
   void fillVectors(Expr firstStep, Expr first) {
     auto shareVectors = [&](int64_t count,
                             llvm::function_ref<void(Expr, Expr, Expr)> body) {
@@ -268,7 +270,7 @@ private:
   }
 
   /// Loads the K tiles of both operands into shared memory, element by element.
-  /// Adjacent threads load adjacent steps of the left operand and adjacent
+  /// Adjacent threads load adjacent steps (K) of the left operand and adjacent
   /// columns of the right one.
   void fill(Expr step) {
     int64_t threads = tile.threads();
@@ -336,7 +338,8 @@ private:
         });
   }
 
-  /// Adds the sums of all slices in a fixed order; the first slice stores them.
+  /// Adds the sums of all slices (sets of threads that multiply different K
+  /// tiles) in a fixed order; the first slice stores them.
   void storeSlices(const Exprs &sums) {
     b.when(slice > 0.0, [&] {
       for (auto [n, sum] : llvm::enumerate(sums))
@@ -439,8 +442,9 @@ public:
 
 protected:
   bool fits(const BlockOperands &operands, GroupOnTarget group) const override {
-    // If the group is a kernel function already, this strategy has been chosen
-    // for it before.
+    // A convolution with groups uses this strategy only if it is faster than
+    // one thread per result element. If `group` is a kernel function already,
+    // that has been decided before.
     return !operands.areBytes() &&
            (!operands.areGroups ||
             isa<kernel::FuncOp>(group.block->getParentOp()) ||
@@ -503,9 +507,9 @@ private:
     loop.busy = kTile * slices * rows * columns * (1 + reads / own) /
                     perMultiprocessor +
                 instructions / 1.4 * cycle;
-    // Latency: loads and sums of 16 steps, which overlap; a barrier; and the
-    // loading instructions of a thread, each of which waits for the previous
-    // one.
+    // Latency: loads and sums of 16 steps (K), which overlap; a barrier; and
+    // the loading instructions of a thread, each of which waits for the
+    // previous one.
     loop.waiting =
         (200 + instructions * device.warp / double(tile.threads()) * 5.7) *
             cycle +

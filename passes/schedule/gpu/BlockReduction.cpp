@@ -42,7 +42,8 @@ namespace ingot::schedule {
 namespace {
 
 /// Divides the axes of a reduction into rows (kept axes before the last reduced
-/// one), steps and columns.
+/// one), steps (reduced axes) and columns (kept axes after the last reduced
+/// one).
 struct ReductionAxes {
   explicit ReductionAxes(ReductionOpInterface reduction)
       : sizes(dimsOf(reduction.getInput())) {
@@ -65,8 +66,9 @@ struct ReductionAxes {
   SmallVector<int64_t> rows, steps, columns;
 };
 
-/// The size of a block: its columns, the threads that divide the steps of each
-/// column, and how many blocks divide the steps of the same columns.
+/// The size of a block: its columns, the number of threads that divide the
+/// elements of each column (`parts`), and how many blocks divide the elements
+/// of the same columns (`slices`).
 struct ReductionBlock {
   int64_t columns, parts, slices;
 
@@ -162,8 +164,8 @@ private:
     stretches = std::move(found);
   }
 
-  /// Returns the index of an input element in the given row and column, at step
-  /// 0.
+  /// Returns the index of the first input element that is reduced in the given
+  /// row and column.
   Exprs placeOf(Expr row, Expr column) {
     Exprs at(axes.sizes.size(), b.index(0));
     auto set = [&](ArrayRef<int64_t> which, Expr position) {
@@ -229,8 +231,8 @@ private:
     return x;
   }
 
-  /// Reduces the totals of the threads that share a column; the thread of the
-  /// first part gets the result.
+  /// Reduces the totals of the `block.parts` threads that share a column. The
+  /// first of these threads (part 0) gets the result.
   Expr acrossParts(Expr mine) {
     if (block.parts == 1)
       return mine;
@@ -275,11 +277,11 @@ private:
   ReductionAxes axes;
   ReductionBlock block;
   int64_t columns;
-  /// Type in which totals are stored.
+  /// The type in which totals are stored in shared memory.
   Type stored;
   Value totals;
-  /// The stored tensors that the reduction reads, each with its buffer viewed
-  /// with a single axis of steps and one of columns.
+  /// The stored tensors that the reduction reads, each with a view of its
+  /// buffer that has one axis of reduced elements and one of columns.
   SmallVector<std::pair<Value, Value>> stretches;
   Expr inBlock, part, slice, place, row, column;
 };
@@ -294,10 +296,11 @@ public:
   bool matches(GroupOnTarget group) const override {
     if (!group.target.isDevice() || !isOfColumns(group))
       return false;
-    // If the group is a kernel function already, this strategy has been chosen
-    // for it before. Otherwise, the group uses this strategy if it is faster
-    // than one thread per column, or clearly faster than one block per row
-    // (strategies/Reduction.cpp), as latency estimates are rough.
+    // With several columns, `group` uses this strategy if it is faster than one
+    // thread per column. With a single one, it must be clearly faster than one
+    // block per row (strategies/Reduction.cpp), as estimates of latency are
+    // rough. If `group` is a kernel function already, that has been decided
+    // before.
     ReductionAxes axes(cast<ReductionOpInterface>(group.anchor()));
     if (isa<kernel::FuncOp>(group.block->getParentOp()))
       return true;

@@ -14,8 +14,8 @@
 namespace ingot::schedule {
 
 /// Returns how many adjacent elements a thread loads and stores at once: as
-/// many as fill 16 bytes of the result and at most two 16-byte accesses of each
-/// operand. The second access of the two hits the cache line that the first one
+/// many as fill 16 bytes of the result and need at most two 16-byte accesses to
+/// each operand. The second access hits the cache line that the first one has
 /// loaded.
 int64_t lanesOfAccess(GroupView group);
 

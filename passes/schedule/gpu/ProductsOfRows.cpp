@@ -11,7 +11,7 @@ namespace ingot::schedule {
 
 /// Whether `product` has few rows and constant weights.
 static bool isOfFewRows(MatMulOp product, bool packs) {
-  // Each thread of a warp gets at least one step.
+  // Each thread of a warp gets at least one of the steps (indices along K).
   constexpr int64_t fewestSteps = 32;
   return product.getZeros().empty() && shapeOf(product.getB()).size() == 2 &&
          shapeOf(product.getA()).size() >= 2 &&

@@ -24,9 +24,10 @@ struct ProductsOfRows {
   /// Returns the products that a group computes besides cheap operators; none
   /// if it computes anything else.
   static ProductsOfRows of(GroupView group);
-  /// Returns the operators that join the group of a product of few rows if
-  /// `producer` does: another product, or the norm of the rows that products of
-  /// the group read. Empty if `producer` is neither.
+  /// Returns the operators that join the group of a product of few rows
+  /// together with `producer`, if that is another product of few rows, or the
+  /// norm of the rows that products of the group read. Empty if `producer` is
+  /// neither.
   static llvm::SmallVector<mlir::Operation *>
   taken(mlir::Operation *producer,
         llvm::function_ref<bool(mlir::Operation *)> isMember,

@@ -28,12 +28,14 @@ public:
   /// The number of interleaved MMAs ("group"); a thread has 2 columns of each.
   int64_t units() const { return unitsOfGroup; }
   int64_t columnsOfGroup() const { return 2 * unitsOfGroup; }
-  /// Columns per store: all columns of a thread in a group, or one.
+  /// Columns per store: all columns that a thread has in a group of interleaved
+  /// MMAs, or one.
   int64_t columns() const { return columnsPerVector; }
 
   /// Returns the column of the product that is column `offset` (0 to
-  /// columnsOfGroup() - 1) of thread `lane` in `group`. The warp's columns
-  /// begin at `first`. The returned column may be outside of the product.
+  /// columnsOfGroup() - 1) of thread `lane` in number `group` of the warp's
+  /// groups of interleaved MMAs. The warp's columns begin at `first`. The
+  /// returned column may be outside of the product.
   graph::Expr columnOf(graph::Expr first, graph::Expr lane, graph::Expr group,
                        int64_t offset) const;
   /// Returns the row or column clamped to the product, so that loads need no

@@ -28,14 +28,14 @@ using namespace ingot::graph;
 namespace ingot::schedule {
 namespace {
 
-/// The size of a block: its warps, and the keys that a group processes at a
-/// time.
+/// The size of a block: its warps, and the keys that a group of adjacent
+/// threads processes at a time.
 struct RowAttentionTile {
   int64_t queries, warps, keys;
   /// Elements of a 16-byte vector, and how many such vectors of each key row
   /// and value row a thread reads.
   int64_t vectorElements, keyVectors, valueVectors;
-  /// Threads in a group, which share a key.
+  /// The number of adjacent threads that share each key: a group.
   int64_t together;
 
   RowAttentionTile(const AttentionAnchor &anchor, int64_t warps, int64_t keys,
@@ -147,7 +147,7 @@ private:
   }
 
   void addKeys(AttentionState &state, ArrayRef<Expr> keys) {
-    // This thread's part of each dot product of a key and a query.
+    // Compute this thread's part of each dot product of a key and a query.
     Exprs scores;
     for (Expr key : keys) {
       Exprs products(tile.queries, block.zero());
@@ -265,7 +265,7 @@ private:
   Type type;
   int64_t groups;
   Value largests, totals, parts;
-  /// This thread's elements of all queries.
+  /// This thread's elements of the rows of all queries.
   Exprs queries;
   Expr thread, group, place;
 };

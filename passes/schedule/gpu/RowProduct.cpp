@@ -31,14 +31,14 @@ namespace ingot::schedule {
 namespace {
 
 /// The size of a block: its columns, the columns of a warp, and how many warps
-/// divide the steps of the same columns.
+/// divide the steps (K) of the same columns.
 struct RowTile {
   int64_t columns, warpColumns, parts;
 
   int64_t warps() const { return columns / warpColumns * parts; }
 };
 
-/// Returns the elements of a 16-byte vector of the right operand.
+/// Returns the number of elements in a 16-byte vector of the right operand.
 int64_t elementsPerVector(const BlockOperands &operands) {
   return vectorAccessBytes / bytesOf(operands.rightType());
 }
@@ -152,8 +152,8 @@ private:
   Exprs zeros() {
     return Exprs(rows * (allColumns() + (norm ? 1 : 0)), b.constant(0, type));
   }
-  /// Adds the products of one step to the sums, and the squares of the left
-  /// operand if there is a norm.
+  /// Adds the products of one step (K) to the sums, and the squares of the left
+  /// operand's elements if there is a norm.
   void add(MutableArrayRef<Expr> sums, ArrayRef<Expr> left,
            ArrayRef<Expr> right) {
     for (int64_t row = 0; row < rows && norm; ++row) {
@@ -193,7 +193,7 @@ private:
   Type loadedType() const {
     return norm ? elementOf(norm.getInput()) : operands.leftType();
   }
-  /// Multiplies the weights of a step by the norm's scale for that step.
+  /// Multiplies the weights of a step (K) by the norm's scale for that step.
   void scale(MutableArrayRef<Expr> right, Expr step, bool mayBeOutside) {
     if (!norm || norm.getAffine().empty())
       return;
@@ -209,7 +209,7 @@ private:
   }
 
   /// Computes the sums for packed weights: the threads of a warp divide the
-  /// steps.
+  /// steps (the indices along K).
   void sumColumns() {
     int64_t vectorElements = elementsPerVector(operands),
             warp = b.target.device.warp,
@@ -230,8 +230,8 @@ private:
         zeros(), [&](Expr at, ArrayRef<Expr> carried) {
           Exprs sums(carried);
           Expr step = named(at * double(vectorElements), "step");
-          // Load the weights first: they can be loaded before the preceding
-          // kernel has ended.
+          // Load the weights first: as constants, they can be loaded before the
+          // preceding kernel, which may compute the left operand, has ended.
           SmallVector<Exprs> weights(vectorElements);
           for (Value buffer : buffers)
             for (int64_t j = 0; j < tile.warpColumns; ++j)
@@ -365,8 +365,8 @@ private:
   int64_t rows;
   /// The type of the sums.
   Type type;
-  /// The operator that unpacks the right operand if that is packed with
-  /// contiguous steps; else null.
+  /// The operator that unpacks the right operand if its packed layout has
+  /// contiguous steps (K) in each column; else null.
   UnpackPanelsOp packed;
   Value parts, squares;
   Expr thread, lane, part, batch, firstColumn, warpColumn;
@@ -375,8 +375,8 @@ private:
 class RowProductStrategy : public BlockStrategy {
 public:
   bool matches(GroupOnTarget group) const override {
-    // Strict mode does not allow that warps add steps in another order than the
-    // operator does.
+    // Strict mode does not allow that warps add the products along K in another
+    // order than the operator does.
     if (!group.target.isDevice() || group.isStrict())
       return false;
     auto operands = operandsOf(group);
@@ -443,8 +443,8 @@ public:
 
 protected:
   bool fits(const BlockOperands &operands, GroupOnTarget group) const override {
-    // With few steps, some threads of each warp are idle. That is acceptable if
-    // one thread per column would leave most of the device idle.
+    // With few steps (K), some threads of each warp are idle. That is
+    // acceptable if one thread per column would leave most of the device idle.
     const Device &device = group.target.device;
     bool areFew = operands.columns * int64_t(device.warp) <=
                   int64_t(device.busyThreads) * device.multiprocessors;

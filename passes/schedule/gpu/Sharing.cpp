@@ -99,8 +99,8 @@ private:
       early.try_emplace(keyOf(index), index.value);
   }
 
-  /// Moves a load before the first shuffle if it does not read a result and if
-  /// its indices are computed before that shuffle.
+  /// Moves a load before the first shuffle if it does not read a result of the
+  /// kernel and if its indices are computed before that shuffle.
   void loadAhead(Operation &op, Access access, ArrayRef<Expr> at) {
     SmallVector<Value> indices;
     for (const Expr &index : at)
@@ -108,7 +108,7 @@ private:
     if (llvm::is_contained(b.outputs, access.buffer) ||
         !llvm::all_of(indices, [](Value v) { return bool(v); }))
       return;
-    // Operand 0 is the buffer.
+    // Operand 0 of a load is its buffer, which stays; the indices follow.
     op.setOperands(1, indices.size(), indices);
     op.moveBefore(exchange);
   }
@@ -126,8 +126,9 @@ private:
         .wasInterrupted();
   }
 
-  /// Forgets all known elements after an operation, such as a loop, whose
-  /// regions access tensors: it is unknown what it stored.
+  /// Forgets all known elements after an operation whose regions access
+  /// tensors, such as a loop, since the stores in these regions are not
+  /// tracked.
   void forget() {
     held.clear();
     stores.clear();

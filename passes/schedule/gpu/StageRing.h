@@ -13,7 +13,8 @@ namespace ingot::schedule {
 /// when they have been read and may be overwritten.
 class StageRing {
 public:
-  /// Allocates the mbarriers of the stages and `further` additional ones.
+  /// Allocates the mbarriers of the pipeline stages and `further` additional
+  /// mbarriers.
   StageRing(KernelBuilder &b, int64_t stages, int64_t further);
 
   graph::Expr full(graph::Expr stage) const { return stage; }
@@ -30,8 +31,8 @@ public:
   void arrive(graph::Expr mbarrier, mlir::Value block = {}) const;
   void expect(graph::Expr mbarrier, int64_t bytes) const;
 
-  /// Returns the stage of fetch number `count`, and the parity of its mbarrier
-  /// phase.
+  /// Returns the pipeline stage that fetch number `count` fills, and the parity
+  /// of the mbarrier phase in which it does.
   graph::Expr stageOf(graph::Expr count) const;
   graph::Expr parityOf(graph::Expr count) const;
 

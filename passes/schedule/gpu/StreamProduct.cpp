@@ -3,8 +3,9 @@
 //
 // With as many blocks as fit the device, no SM is idle before the end. If each
 // block computed whole tiles instead, most SMs would be idle in the last wave,
-// or throughout if there are few tiles. The cost of stream-K: a launch that
-// clears the counters, and memory traffic for partial tiles.
+// or throughout if there are few tiles. The cost of stream-K: memory traffic
+// for partial tiles, and a launch that clears the counters by which the blocks
+// of a tile find out which of them ends last.
 
 #include "passes/schedule/PlanFields.h"
 #include "passes/schedule/Strategy.h"
@@ -69,9 +70,9 @@ protected:
         operands.areGroups || operands.steps < 2 * fewest ||
         !areMultipliedByUnits(operands, group) || !isInColumns(operands))
       return false;
-    // If the group is a kernel function already, this strategy has been chosen
-    // for it before. Otherwise, the group uses stream-K if that is clearly
-    // faster, as latency estimates are rough.
+    // `group` uses stream-K if it is clearly faster than the other ways, as
+    // estimates of latency are rough. If `group` is a kernel function already,
+    // that has been decided before.
     constexpr double clearly = 0.9;
     return isa<kernel::FuncOp>(group.block->getParentOp()) ||
            rank(operands, group.target).leastCost() <

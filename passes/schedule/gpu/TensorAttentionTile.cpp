@@ -139,7 +139,8 @@ private:
         arith::ShLIOp::create(b.builder, b.loc, high, by));
   }
 
-  /// Rounds two f32 numbers into one 32-bit register.
+  /// Rounds two f32 numbers to 16 bits each and returns both in one 32-bit
+  /// register.
   Value pairOf(Expr low, Expr high) {
     return kernel::RoundPairOp::create(b.builder, b.loc, word, low.value,
                                        high.value, multiplied());
@@ -394,9 +395,10 @@ private:
     }
   }
 
-  /// Loads the right operands of the two MMAs that compute the columns of units
-  /// 2 * `pair` and 2 * `pair` + 1. Each operand holds values of as many keys
-  /// as an MMA has steps, from key `first` of the slice on.
+  /// Loads the right operands of the two MMAs that compute columns of the
+  /// values: the 8-column units 2 * `pair` and 2 * `pair` + 1. Each operand
+  /// holds values of as many keys as an MMA has steps (K), from key `first` of
+  /// the slice on.
   SmallVector<Value, 4> loadValues(Expr buffer, int64_t first, int64_t pair) {
     if (isNarrow())
       return loadMatrices(valueTile,

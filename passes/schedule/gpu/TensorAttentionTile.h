@@ -9,7 +9,7 @@
 namespace ingot::schedule {
 
 /// The tile of a thread block: its queries, the keys that it processes at a
-/// time, and the slices that divide these keys.
+/// time, and the slices (sets of warps) that divide these keys.
 struct TensorAttentionTile {
   int64_t queries, keys, slices;
   /// Lengths of a key row and a value row, padded to whole MMAs.
@@ -21,14 +21,17 @@ struct TensorAttentionTile {
   int64_t vectorElements() const { return vectorAccessBytes / elementBytes; }
   /// Steps (K) of an MMA.
   int64_t steps() const { return 2 * vectorElements(); }
-  /// Warps of a slice and of the block, and the keys per slice in each block of
+  /// Warps of a slice (a set of warps that processes a part of each block of
+  /// keys) and of the thread block, and the keys per slice in each block of
   /// keys.
   int64_t warpsOfSlice() const { return queries / unitRows; }
   int64_t warps() const { return warpsOfSlice() * slices; }
   int64_t sliceKeys() const { return keys / slices; }
   /// The number of weighted sums of a thread, for its two queries.
   int64_t values() const { return width / 2; }
-  /// Returns the padded row length of a tile with `used` elements per row.
+  /// Returns the length, in elements, of a row in shared memory that has `used`
+  /// elements: an odd number of 16-byte units, so that adjacent rows use
+  /// different banks.
   int64_t row(int64_t used) const {
     return (llvm::divideCeil(used, vectorElements()) | 1) * vectorElements();
   }
@@ -48,7 +51,7 @@ struct TensorAttentionTile {
   }
 };
 
-/// Returns the estimated seconds of the fastest tile.
+/// Returns the estimated seconds of the attention kernel with the fastest tile.
 double leastTensorAttentionSeconds(const AttentionAnchor &anchor,
                                    const TargetDescription &target);
 

@@ -18,21 +18,22 @@ protected:
 
   /// Allocates the shared memory of all K tiles.
   void declareTiles();
-  /// Loads the K tiles from `firstStep` on, one for each slice, into the
-  /// buffers of a stage.
+  /// Loads the K tiles from `firstStep` on, one for each slice of the block,
+  /// into the buffers of a pipeline stage.
   void fill(graph::Expr firstStep, graph::Expr stage);
   /// Load the K tiles of the left or of the right operand, like `fill`.
   void fillLeft(graph::Expr firstStep, graph::Expr stage);
   void fillRight(graph::Expr firstStep, graph::Expr stage);
-  /// Load the MMA operands of a warp for one half of a K tile: loadLeft those
-  /// of all the warp's rows, loadRight those of two adjacent MMAs along the
-  /// columns.
+  /// Load the MMA operands of a warp for one half of a K tile. loadLeft returns
+  /// the operands of all the warp's rows, loadRight those of two adjacent MMAs
+  /// along the columns.
   llvm::SmallVector<llvm::SmallVector<mlir::Value, 4>>
   loadLeft(graph::Expr stage, int64_t half);
   llvm::SmallVector<mlir::Value, 4> loadRight(graph::Expr stage, int64_t half,
                                               int64_t pair);
 
-  /// Steps of a K tile, and steps that all slices multiply together.
+  /// Steps (K) of a K tile, and steps that all slices of the block multiply
+  /// together per iteration.
   int64_t kTile() const { return kTileRowVectors * vectorElements; }
   int64_t round() const { return kTile() * tile.slices; }
   int64_t unitsDown() const { return tile.warpRows / unitRows; }
@@ -49,8 +50,8 @@ protected:
       warpColumn;
 
 private:
-  /// Return the condition that a row, column or step is inside of the product;
-  /// nothing if it always is.
+  /// Return the condition that a row, a column or a step (K) is inside of the
+  /// product; nothing if it always is.
   std::optional<graph::Expr> insideRows(graph::Expr row);
   std::optional<graph::Expr> insideColumns(graph::Expr column);
   std::optional<graph::Expr> insideSteps(graph::Expr step, int64_t steps);
@@ -62,14 +63,15 @@ private:
   graph::Expr swizzled(graph::Expr row, graph::Expr at, int64_t vectors,
                        int64_t alike = 2);
   /// Returns the swizzled position of 16-byte unit `at` in a column of the
-  /// right tile, for a tile with contiguous steps.
+  /// right tile, for a tile in which the steps (K) of each column are
+  /// contiguous.
   graph::Expr swizzledColumn(graph::Expr column, graph::Expr at);
   /// Run `body` for this thread's share of `count` items, in unrolled code
   /// (`share`) or in a loop (`shareLoop`).
   void share(int64_t count, llvm::function_ref<void(graph::Expr)> body);
   void shareLoop(int64_t count, llvm::function_ref<void(graph::Expr)> body);
-  /// Returns the index of item `mine` in its slice's tile, which has `count`
-  /// items. Advances `firstStep` and `stage` to that slice.
+  /// Returns the index of item `mine` in the K tile of its slice of the block,
+  /// which has `count` items. Advances `firstStep` and `stage` to that slice.
   graph::Expr inSlice(graph::Expr mine, int64_t count, graph::Expr &firstStep,
                       graph::Expr &stage);
   void fillLeftVectors(graph::Expr firstRound, graph::Expr firstStage);
@@ -89,9 +91,10 @@ private:
   /// Elements of a 16-byte vector.
   int64_t vectorElements;
   /// The operator that unpacks a constant right operand whose columns have
-  /// contiguous steps; null if the right operand is not packed.
+  /// contiguous steps (K); null if the right operand is not packed.
   graph::UnpackPanelsOp packed;
-  /// Whether the right tile has contiguous columns.
+  /// Whether adjacent columns, instead of adjacent steps (K), are contiguous in
+  /// the right tile.
   bool columnsLie;
   /// Whether operands are copied to shared memory in 16-byte vectors, or else
   /// element by element.

@@ -67,8 +67,9 @@ public:
 
 protected:
   bool fits(const BlockOperands &operands, GroupOnTarget group) const override {
-    // An MMA has 16 steps. If the group is a kernel function already, this
-    // strategy has been chosen for it before.
+    // An MMA has 16 steps (K). A convolution with groups uses this strategy
+    // only if it is faster than one thread per result element. If `group` is a
+    // kernel function already, that has been decided before.
     return operands.steps >= 2 * fewest &&
            areMultipliedByUnits(operands, group) && isInColumns(operands) &&
            (!operands.areGroups ||
@@ -90,7 +91,7 @@ private:
       {{"warp_rows", 16, 128}, &TensorTile::warpRows}};
 
   /// Relative differences of time below this are within the error of the
-  /// estimates; then the larger tile with fewer stages is preferred.
+  /// estimates; then the larger tile with fewer pipeline stages is preferred.
   static constexpr double closeEnough = 0.02;
   static constexpr TensorTile fallback = {64, 64, 32, 32, 4};
 
@@ -133,7 +134,7 @@ std::string refuseTensorTile(const TensorTile &tile,
 }
 
 TensorTile withFittingStages(TensorTile tile, const Device &device) {
-  // Without asynchronous copies, more buffers do not help.
+  // Without asynchronous copies, more than two pipeline stages do not help.
   if (!device.copiesAhead())
     tile.stages = 2;
   while (tile.stages > 2 && tile.sharedBytes() > mostShared(device))
@@ -198,7 +199,8 @@ KTileLoop tensorLoop(const BlockOperands &operands, const TensorTile &tile,
   if (operands.leftRun * bytesOf(operands.leftType()) % vectorAccessBytes != 0)
     loop.waiting += rows * slices * (64 / elementBytes) /
                     double(tile.threads(device)) * elementSeconds;
-  // Slices write their sums to shared memory and read them back once.
+  // Slices (sets of warps that multiply different K tiles) write their sums to
+  // shared memory and read them back once.
   loop.closing =
       closingSeconds(double(tile.warpRows * tile.warpColumns) / warp);
   if (tile.slices > 1)

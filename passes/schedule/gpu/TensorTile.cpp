@@ -107,8 +107,8 @@ private:
           });
     });
   }
-  /// Returns the index of a partial tile in `parts`: each share has at most
-  /// two, its first and its last tile.
+  /// Returns the index of a partial tile in `parts`. A share (the K tiles of
+  /// one block) has at most two partial tiles, its first and its last tile.
   Expr placeOfPart(Expr share, Expr firstOfTile, Expr begin) {
     return named(share * 2.0 +
                      select(firstOfTile > begin, b.index(1), b.index(0)),
@@ -149,11 +149,11 @@ private:
     return totals;
   }
 
-  /// Returns the number of iterations over all K tiles; each slice multiplies
-  /// one K tile per iteration.
+  /// Returns the number of iterations over all K tiles; each slice of the block
+  /// multiplies one K tile per iteration.
   int64_t rounds() const { return llvm::divideCeil(operands.steps, round()); }
-  /// Return the number of threads of a slice, and the number of sums per
-  /// thread.
+  /// Return the number of threads in a slice of the block, and the number of
+  /// sums per thread.
   int64_t ofSlice() const { return tile.warps() * b.target.device.warp; }
   int64_t sumsOfThread() const { return 4 * unitsDown() * unitsAcross(); }
   Type sumType() const {
@@ -232,12 +232,13 @@ private:
   struct Part {
     Expr from, to;
   };
-  /// Adds the products of all K tiles, or of a share's range of iterations.
+  /// Adds the products of all K tiles to the sums `first`, or with `part`,
+  /// those of a range of iterations.
   Exprs overKTiles(const Exprs &first, std::optional<Part> part = {}) {
     int64_t ahead = tile.stages - 1;
     double stages = double(tile.stages);
-    // Load weights first: they can be loaded before the preceding kernel has
-    // ended.
+    // Load weights first: as constants, they can be loaded before the preceding
+    // kernel, which may compute the left operand, has ended.
     for (int64_t s = 0; !part && s < std::min(ahead, rounds()); ++s)
       fillRight(b.index(s * round()), b.index(s * tile.slices));
     for (int64_t s = 0; s < ahead; ++s) {
@@ -302,7 +303,8 @@ private:
     return sums;
   }
 
-  /// Adds the sums of all slices in a fixed order; the first slice stores them.
+  /// Adds the sums of all slices (sets of warps that multiply different K
+  /// tiles) in a fixed order; the first slice stores them.
   void storeSlices(const Exprs &sums) {
     Expr inSlice = named(thread % double(ofSlice()), "thread_of_slice");
     b.when(slice > 0.0, [&] {

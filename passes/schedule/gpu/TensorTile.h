@@ -10,18 +10,19 @@ namespace ingot::schedule {
 
 /// 16-byte units per row of a K tile.
 inline constexpr int64_t kTileRowVectors = 4;
-/// Rows and columns of an MMA; its steps are half a K tile.
+/// Rows and columns of an MMA; its steps (K) are half a K tile.
 inline constexpr int64_t unitRows = 16, unitColumns = 8;
 
-/// The tile of a block and the tile of each warp. In each of `slices` slices of
-/// the block, warps compute the whole tile for different K tiles. If `shares`
-/// is not 0, that many blocks divide the K tiles of all output tiles evenly
-/// (StreamProduct.cpp).
+/// The tile of a block and the tile of each warp. The warps of the block form
+/// `slices` slices, each of which computes the whole tile for different K
+/// tiles. If `shares` is not 0, that many blocks divide the K tiles of all
+/// output tiles evenly (StreamProduct.cpp).
 struct TensorTile {
   int64_t rows, columns, warpRows, warpColumns, stages, slices = 1, shares = 0;
 
   int64_t warpsAcross() const { return columns / warpColumns; }
-  /// Warps of a slice.
+  /// Warps of a slice: a set of warps that computes the whole tile for some K
+  /// tiles.
   int64_t warps() const { return rows / warpRows * warpsAcross(); }
   int64_t threads(const Device &device) const {
     return warps() * slices * device.warp;
@@ -31,7 +32,8 @@ struct TensorTile {
   int64_t registers() const {
     return warpRows * warpColumns / 32 + warpRows / 4 + warpColumns / 4 + 48;
   }
-  /// Shared memory: K tiles, and the sums of all slices but the first.
+  /// Shared memory: K tiles, and the sums that the other slices (sets of warps)
+  /// pass to the first one.
   int64_t sharedBytes() const {
     return slices * stages * (rows + columns) * kTileRowVectors *
                vectorAccessBytes +
@@ -63,12 +65,12 @@ int64_t residentTensorBlocks(const TensorTile &tile, const Device &device);
 KTileLoop tensorLoop(const BlockOperands &operands, const TensorTile &tile,
                      int64_t kTiles, const Device &device);
 
-/// Returns the tile with as many of its stages as are useful and fit shared
-/// memory.
+/// Returns the tile with as many pipeline stages as are useful and fit shared
+/// memory, at most its own number.
 TensorTile withFittingStages(TensorTile tile, const Device &device);
 
-/// Emits the kernel of a product on tensor cores. Packed weights have
-/// contiguous steps in each column.
+/// Emits the kernel of a product on tensor cores. If the weights are packed,
+/// the steps (K) of each column are contiguous.
 void emitTensorProduct(KernelBuilder &b, const BlockOperands &operands,
                        const TensorTile &tile);
 

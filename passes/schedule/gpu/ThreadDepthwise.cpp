@@ -82,8 +82,8 @@ private:
     return sums;
   }
 
-  /// Loads this thread's channels of a kernel column's weights or of an input
-  /// column.
+  /// Loads this thread's channels of a column of the input, or of the weights
+  /// of a kernel column.
   Exprs channelsOf(Value tensor, Exprs at, StringRef name) {
     Exprs values;
     at.push_back(firstChannel);

@@ -36,8 +36,8 @@ public:
         !MappedMatrices::keysOf(anchor).mayHaveMap() ||
         !MappedMatrices::valuesOf(anchor).mayHaveMap())
       return false;
-    // If the group is a kernel function already, this strategy has been chosen
-    // for it before. Otherwise, the group uses the faster strategy.
+    // `group` uses the faster one of this strategy and "tensor-attention". If
+    // `group` is a kernel function already, that has been decided before.
     return isa<kernel::FuncOp>(group.block->getParentOp()) ||
            rank(anchor, group.target).leastCost() <
                leastTensorAttentionSeconds(anchor, group.target);
@@ -109,7 +109,8 @@ private:
                             const Device &device) {
     if (tile.keys % 64)
       return "the keys of a block must be a multiple of 64";
-    // A slice frees a stage only after it has started on its next one.
+    // A slice (a set of warpgroups) frees the pipeline stage of a block of keys
+    // only after it has started on its next block.
     if (tile.stages < 2 * tile.slices)
       return std::to_string(tile.stages) +
              " pipeline stages are too few: each slice needs two, and there "

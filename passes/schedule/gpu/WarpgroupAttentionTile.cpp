@@ -152,7 +152,7 @@ public:
           this->thread = thread;
           firstQuery = named(part * double(tile.queries()), "first_query");
           // One thread of each warp that uses a block of keys signals that the
-          // warp has read the stage.
+          // warp has read the pipeline stage.
           int64_t ofSlice = tile.groups * groupThreads;
           SmallVector<int64_t> arrivals{1};
           if (tile.slices > 1)
@@ -201,12 +201,12 @@ private:
   //===--------------------------------------------------------------------===//
 
   /// The additional mbarriers of the ring: one for the queries, one for merging
-  /// slices.
+  /// the results of slices (sets of warpgroups).
   Expr ofQueries() { return ring->further(0); }
   Expr meeting() { return ring->further(1); }
 
-  /// Returns the number of blocks of keys per slice; the last ones may be
-  /// beyond the last key.
+  /// Returns the number of blocks of keys per slice (a set of warpgroups); the
+  /// last ones may be beyond the last key.
   Dim blocksOfSlice() const {
     int64_t all = tile.keys * tile.slices;
     return (anchor.keys() + (all - 1)).floorDiv(all);
@@ -323,9 +323,10 @@ private:
                            fitsKeys()));
           return after;
         });
-    // Await the stage of the last block again, although it is full: nvcc does
-    // not move a wait for products across this await, and after a loop of a
-    // single iteration nothing else would stop it.
+    // Await the pipeline stage of the last block of keys again, although it is
+    // full. nvcc would move the wait for products in settle() before the
+    // preceding code. It does not move that wait across this await; the loop
+    // would not stop it if it has a single iteration.
     Expr last = countOf(b.size(blocksOfSlice()) - 1.0);
     ring->await(ring->full(ring->stageOf(last)), ring->parityOf(last));
     settle(ArrayRef(carried).take_back(2));
@@ -334,8 +335,8 @@ private:
     awaitProducts({sums, words}, 0);
     return AttentionState(ArrayRef(carried).drop_back(2), 2);
   }
-  /// Returns the stage of the block of keys before block `ofSlice` of this
-  /// slice.
+  /// Returns the pipeline stage that holds block of keys number `ofSlice` - 1
+  /// of this slice (a set of warpgroups).
   Expr stageBefore(Expr ofSlice) {
     return named(countOf(ofSlice - 1.0) % double(tile.stages), "stage_before");
   }
@@ -354,8 +355,9 @@ private:
     });
     packWeights();
   }
-  /// Returns the number of this slice's block of keys `ofSlice` among all
-  /// blocks of keys that the thread block fetches.
+  /// Numbers the blocks of keys that the thread block fetches: returns the
+  /// number of the block that is number `ofSlice` for this slice (a set of
+  /// warpgroups).
   Expr countOf(Expr ofSlice) {
     return tile.slices == 1 ? ofSlice : ofSlice * double(tile.slices) + slice;
   }
@@ -363,8 +365,8 @@ private:
     kernel::AwaitProductsOp::create(b.builder, b.loc, arrays, newest);
   }
 
-  /// Starts the MMAs that multiply all queries of the warpgroup by the keys of
-  /// a stage.
+  /// Starts the MMAs that multiply all queries of the warpgroup by the block of
+  /// keys in a pipeline stage.
   void multiplyKeys(Expr stage) {
     constexpr int64_t unit = WarpgroupAttentionTile::unit,
                       kTile = WarpgroupAttentionTile::kTile;
@@ -380,8 +382,8 @@ private:
     }
     kernel::CloseProductsOp::create(b.builder, b.loc);
   }
-  /// Starts the MMAs that add the products of the weights and the values of a
-  /// stage to the sums.
+  /// Starts the MMAs that add the products of the weights and the values in a
+  /// pipeline stage to the sums.
   void multiplyValues(Expr stage) {
     constexpr int64_t unit = WarpgroupAttentionTile::unit;
     Value zero = b.index(0).value;
@@ -592,7 +594,7 @@ private:
   std::optional<StageRing> ring;
   Value scores, sums, words;
   Expr thread, lane, slice, groupRow, firstQuery;
-  /// The two queries of a thread, and the same clamped to existing queries.
+  /// The two queries of a thread, and both clamped to the existing queries.
   Expr rowQueries[2], readable[2];
 };
 

@@ -17,15 +17,15 @@ struct WarpgroupAttentionTile {
   int64_t depthKTiles, widthKTiles;
   /// Steps of the dot product of a query and a key, in units of 16.
   int64_t depthUnits;
-  /// Registers of a thread for addresses and for f: 48 in nvcc 13 if f is a
-  /// scale, 56 if it adds a mask.
+  /// Registers of a thread for addresses and for the elementwise function f of
+  /// the scores: 48 in nvcc 13 if f is a scale, 56 if f adds a mask.
   int64_t others;
 
   WarpgroupAttentionTile(const AttentionAnchor &anchor, int64_t groups,
                          int64_t slices, int64_t keys, int64_t stages,
                          int64_t resident);
 
-  /// The number of elements in 128 bytes, and the steps of an MMA.
+  /// The number of elements in 128 bytes, and the steps (K) of an MMA.
   static constexpr int64_t kTile = kTileRowBytes / 2, unit = 16;
 
   int64_t queries() const { return groups * groupRows; }
@@ -35,8 +35,8 @@ struct WarpgroupAttentionTile {
   /// The number of weighted sums of a thread, for its two queries.
   int64_t sums() const { return width() / 2; }
   int64_t scores() const { return keys / 2; }
-  /// Values that a slice leaves for the first one, per thread: sums, and the
-  /// largest score and total of each query.
+  /// Values per thread that each other slice (set of warpgroups) passes to the
+  /// first slice: sums, and the largest score and total of each query.
   int64_t parts() const { return sums() + 4; }
   int64_t bytesOfQueries() const {
     return depthKTiles * queries() * kTileRowBytes;
@@ -53,8 +53,8 @@ struct WarpgroupAttentionTile {
   int64_t registers() const {
     return sums() + scores() + scores() / 2 + others;
   }
-  /// Returns a WarpgroupTile, which computes the registers at the start and
-  /// after their redistribution.
+  /// Returns a WarpgroupTile with the same warpgroups, which computes the
+  /// registers of a thread at the start of the kernel and after setmaxnreg.
   WarpgroupTile warpgroups() const {
     WarpgroupTile tile{queries(), width(), groups};
     tile.slices = slices;

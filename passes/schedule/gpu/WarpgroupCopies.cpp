@@ -134,7 +134,7 @@ Value WarpgroupCopies::mapOfMatrices(const Stored &stored, const Dim &rows,
 
 /// Creates the descriptor for interleaved columns, with five axes that address
 /// the columns in their interleaved order: groups of MMAs, MMAs, threads, two
-/// columns, and steps.
+/// columns, and steps (K).
 Value WarpgroupCopies::mapOfDealtColumns(int64_t stride) const {
   Dim steps = rightOrder == TileOrder::Packed ? stride : operands.steps;
   return map(right, {operands.columns / (8 * units), units, 4, 2, steps},

@@ -18,7 +18,8 @@ public:
   bool mayDeal() const { return !isRightTurned() && !isBatched; }
   /// Whether TMA descriptors can describe both operands.
   bool areMapped();
-  /// Allocates shared memory for all stages.
+  /// Allocates shared memory for the tiles of both operands in all pipeline
+  /// stages.
   void declareTiles();
   /// Creates the TMA descriptors; the columns of `units` MMAs are interleaved.
   void makeMaps(int64_t units);
@@ -33,13 +34,13 @@ public:
   /// Sets `place.window` from the first row of the tile. Called once per tile,
   /// before its K tiles are copied.
   void findWindow(Place &place) const;
-  /// Start the copy of a K tile of one operand to a stage.
+  /// Start the copy of a K tile of one operand to a pipeline stage.
   void copyLeft(const Place &place, graph::Expr kTile, graph::Expr stage,
                 mlir::Value mbarriers, graph::Expr mbarrier) const;
   void copyRight(const Place &place, graph::Expr kTile, graph::Expr stage,
                  mlir::Value mbarriers, graph::Expr mbarrier) const;
-  /// Starts the MMA of 64 rows of a stage, from `row` on, with all columns, for
-  /// 32 bytes of steps.
+  /// Starts the MMA of 64 rows of the left tile in a pipeline stage, from `row`
+  /// on, with all columns of the right tile, for 32 bytes of steps (K).
   void multiply(graph::Expr stage, graph::Expr row, int64_t firstStep,
                 mlir::Value sums) const;
 
@@ -70,8 +71,9 @@ private:
   /// Returns the first row or column that block `number` fetches, if `count`
   /// blocks fetch equal parts of a tile of `size` rows or columns.
   graph::Expr firstOf(graph::Expr number, int64_t size, int64_t count) const;
-  /// Return the multicast mask: a bit for each block that receives what this
-  /// one fetches; null if only this block does.
+  /// Return the multicast mask, with a bit for each block of the cluster that
+  /// receives the part of a tile that this block fetches; null if only this
+  /// block receives it.
   mlir::Value blocksOfRow(const Place &place) const;
   mlir::Value blocksOfColumn(const Place &place) const;
   graph::Exprs placeIn(const Stored &stored, graph::Exprs inOperand,
@@ -86,10 +88,10 @@ private:
   TileOrder leftOrder, rightOrder;
   /// Whether each batch has a matrix of its own.
   bool isBatched;
-  /// Steps of a K tile.
+  /// Steps (K) of a K tile.
   int64_t kTile;
-  /// A convolution whose rows are windows; null if the rows are those of a
-  /// matrix.
+  /// The convolution, if the rows of the left operand are its windows; null if
+  /// they are rows of a matrix.
   mutable graph::ConvOp window;
   int64_t units = 1;
   Stored left, right;

@@ -86,7 +86,7 @@ StoredMatrix storedMatrix(Value operand) {
 }
 
 /// Returns the order in which the tiles of a matrix are copied. `haveSteps`
-/// tells whether steps are the last axis of the operand.
+/// tells whether the steps (K) are the last axis of the operand.
 static TileOrder orderOf(const BlockOperands &operands, Value tensor,
                          bool haveSteps) {
   StoredMatrix stored = storedMatrix(tensor);
@@ -118,7 +118,7 @@ TileOrder leftOrderOf(const BlockOperands &operands, GroupView group) {
     return fits ? TileOrder::Windows : TileOrder::None;
   }
   TileOrder order = orderOf(operands, operands.leftTensor, /*haveSteps=*/true);
-  // The rows of all batches form one axis only if steps are contiguous.
+  // The rows of all batches form one axis only if the steps (K) are contiguous.
   bool areJoined = llvm::any_of(shapeOf(operands.leftTensor).drop_back(2),
                                 [](int64_t size) { return size != 1; });
   if (order == TileOrder::Turned &&

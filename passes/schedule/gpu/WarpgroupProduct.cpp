@@ -49,8 +49,8 @@ protected:
         operands.steps < 2 * fewest || !areMultipliedByUnits(operands, group) ||
         kTilesOf(operands, group) == 0)
       return false;
-    // If the group is a kernel function already, this strategy has been chosen
-    // for it before. Otherwise, the group uses the fastest strategy.
+    // `group` uses the fastest of the strategies for tensor cores. If `group`
+    // is a kernel function already, that has been decided before.
     return isa<kernel::FuncOp>(group.block->getParentOp()) ||
            rank(operands, group).leastCost() <
                leastTensorSeconds(operands, group.target);
@@ -118,7 +118,8 @@ private:
     return ranking;
   }
 
-  /// Returns as many stages as fit shared memory, at most one per K tile.
+  /// Returns as many pipeline stages as fit shared memory, at most one per K
+  /// tile.
   static int64_t stagesOf(WarpgroupTile tile, int64_t kTiles,
                           const Device &device) {
     tile.stages = 8;
@@ -187,7 +188,8 @@ private:
     return "";
   }
   /// Returns why blocks cannot split K within a cluster; empty if they can.
-  /// Each block completes some of the column groups of every thread.
+  /// Each block of the cluster completes the sums of some of every thread's
+  /// columns.
   static std::string refuseBehind(const WarpgroupTile &tile, int64_t kTiles) {
     if (tile.slices > 1 || tile.below > 1 || tile.beside > 1)
       return "blocks that divide K cannot have slices, and cannot share tiles";
@@ -253,7 +255,7 @@ private:
   /// cycle; each MMA reads its 64 rows and all columns). A single warpgroup
   /// waits about 60 cycles between the MMAs of two K tiles. Initialization of
   /// mbarriers and reading a descriptor take about 300 cycles more than other
-  /// strategies. Slices write sums to shared memory and read them back.
+  /// strategies. Slices (sets of warpgroups) exchange sums in shared memory.
   static double seconds(const BlockOperands &operands,
                         const WarpgroupTile &tile, int64_t kTiles,
                         const Device &device, bool areTiles = true) {

@@ -2,10 +2,11 @@
 // blocks, and the epilogue.
 //
 // If there are few tiles for the device, there are two ways to divide K. Either
-// the slices of a block take turns at the K tiles of one tile, and leave their
-// sums in shared memory for the first slice. Or the `behind` blocks of a
-// cluster compute the same tile for different K tiles, and each completes a
-// part of the tile:
+// the slices of a block (sets of warpgroups) take turns at the K tiles of one
+// tile, and leave their sums in shared memory for the first slice. Or the
+// `behind` blocks of a cluster compute the same tile for different K tiles, and
+// each completes a part of the tile, some column groups (columns of interleaved
+// MMAs):
 //
 //   for each block of the cluster:
 //     parts[this block's number] of that block = sums of the column groups that
@@ -183,8 +184,8 @@ WarpgroupSums::Own WarpgroupSums::ownGroup(Expr n) {
 
 void WarpgroupSums::sendSums(const StageRing &ring) {
   int64_t width = vectors.columnsOfGroup(), count = tile.sums() / tile.behind;
-  // Sums are numbered by MMA (64 rows), half of its rows, column group and
-  // column.
+  // Sums are numbered by MMA (64 rows), half of its rows, group of interleaved
+  // MMAs, and column of the thread in that group.
   auto sumOf = [&](int64_t number) {
     int64_t half = number / width / groups(), group = number / width % groups();
     return b

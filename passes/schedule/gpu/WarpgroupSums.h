@@ -18,31 +18,31 @@ public:
 
   /// Returns how many MMAs have their columns interleaved.
   int64_t units() const { return vectors.units(); }
-  /// Allocates the shared memory for the sums of slices or of the other blocks
-  /// of a split-K cluster.
+  /// Allocates the shared memory for the sums of slices (sets of warpgroups) or
+  /// of the other blocks of a split-K cluster.
   void declareShared();
 
-  /// Returns the number of threads that arrive at the ring's additional
-  /// mbarrier, if there is one.
+  /// Returns the number of threads that arrive at the additional mbarrier of
+  /// the StageRing, if there is one.
   llvm::SmallVector<int64_t, 1> arrivals() const;
   /// Sets the number of bytes that the other blocks of a split-K cluster send
   /// to this block; called by one thread.
   void expect(const StageRing &ring) const;
 
   /// A consumer thread: its number in the block and in its warp, the number of
-  /// the warp in its warpgroup, the warpgroup's slice and first row, and the
-  /// block's number in its cluster.
+  /// the warp in its warpgroup, the slice (set of warpgroups) and the first row
+  /// of the warpgroup, and the block's number in its cluster.
   struct Thread {
     graph::Expr number, lane, warp, slice, groupRow, inCluster;
   };
   /// Allocates the arrays of a thread's sums, one for each 64 rows.
   void declare(const Thread &thread);
   llvm::ArrayRef<mlir::Value> arrays() const { return lists; }
-  /// Initializes the sums; called before the first K tile of a tile.
+  /// Initializes the sums; called before the first K tile of an output tile.
   void start();
-  /// Completes and stores the results; called after the last K tile of a tile.
-  /// Slices, or blocks of a split-K cluster, synchronize at the first
-  /// additional mbarrier of the ring.
+  /// Completes and stores the results; called after the last K tile of an
+  /// output tile. Slices (sets of warpgroups), or blocks of a split-K cluster,
+  /// synchronize at the first additional mbarrier of the ring.
   void store(const StageRing &ring);
 
 private:
@@ -54,26 +54,28 @@ private:
   graph::Expr rowOf(int64_t i, int64_t half);
   int64_t groups() const { return tile.columns / 8 / vectors.units(); }
   graph::Expr columnOf(graph::Expr group, int64_t offset);
-  /// Returns the index, in an array of a thread's sums, of the sum for the
-  /// thread's column `offset` of column group `group`, in half `half` of the
-  /// rows.
+  /// Returns the index, in an array of a thread's sums, of the sum for column
+  /// `offset` of the thread in number `group` of its groups of interleaved
+  /// MMAs. `half` is the half of an MMA's rows.
   graph::Expr sumAt(graph::Expr group, int64_t half, int64_t offset);
   graph::Expr biasOf(graph::Expr group, int64_t offset);
   void startSums();
   void storeSlices(const StageRing &ring);
-  /// Whether this block sums all K tiles in one slice (no split-K).
+  /// Whether a single slice (set of warpgroups) of a single block sums all K
+  /// tiles (no split-K).
   bool isWhole() const { return tile.slices == 1 && tile.behind == 1; }
-  /// Returns how many of a thread's column groups each block of a split-K
-  /// cluster completes. The groups in both halves of each product's rows are
-  /// counted.
+  /// Returns how many of a thread's column groups (columns in interleaved MMAs)
+  /// each block of a split-K cluster completes. The groups in both halves of
+  /// each product's rows are counted.
   int64_t ownGroups() const;
   struct Own {
     graph::Expr group, row;
   };
   Own ownGroup(graph::Expr n);
   void sendSums(const StageRing &ring);
-  /// Adds the sums that the blocks have sent for this block's groups, and
-  /// stores the results. All loads come before the first store.
+  /// Adds up the sums that the blocks of the cluster have sent for the columns
+  /// that this block completes, and stores the results. All loads come before
+  /// the first store.
   void storeOwn(const StageRing &ring);
   mlir::Value listOf(mlir::Type type, int64_t count, const llvm::Twine &name);
   /// Allocates arrays for operands of the epilogue that have the shape of the
@@ -93,15 +95,15 @@ private:
                   int64_t first, graph::Expr to);
   void loadEarly();
   /// Computes and stores the results of a tile. Loads all operands of the
-  /// epilogue before the first store, for both rows of a product, or for one
-  /// row at a time if registers do not suffice: stores and conditions between
-  /// loads would serialize the loads.
+  /// epilogue before the first store, for both rows that the thread has in an
+  /// MMA, or for one row at a time if registers do not suffice: stores and
+  /// conditions between loads would serialize the loads.
   void storeWhole();
   void forVectors(llvm::function_ref<void(graph::Expr, int64_t)> body);
   graph::Expr resultAt(graph::Expr group, int64_t offset);
   void findResults(int64_t i, int64_t half, graph::Expr row,
                    mlir::Value results);
-  /// Computes the results of the columns of one store.
+  /// Computes the results of those columns of a thread that one store writes.
   void findVector(
       graph::Expr inside, graph::Expr group, int64_t first,
       llvm::function_ref<graph::Expr(int64_t)> sumOf,

@@ -45,7 +45,8 @@ public:
   void emit() {
     copies.declareTiles();
     sums.declareShared();
-    // Slices, and blocks of a split-K cluster, need an additional mbarrier.
+    // Slices (sets of warpgroups), and the blocks of a split-K cluster, need an
+    // additional mbarrier to exchange their sums.
     ring.emplace(b, tile.stages,
                  /*further=*/tile.slices > 1 || tile.behind > 1);
     copies.makeMaps(sums.units());
@@ -60,7 +61,8 @@ public:
       this->block = named(block, "block");
       this->thread = named(thread, "thread");
       findInCluster();
-      // One thread of each warp signals that the warp has read a stage.
+      // One thread of each warp signals that the warp has read a pipeline
+      // stage.
       ring->setUp(thread,
                   tile.ofSlice() / int64_t(b.target.device.warp) *
                       tile.providers(),
@@ -182,8 +184,9 @@ private:
 
   void fetch() {
     sums.expect(*ring);
-    // All stages are empty at first. Weights can be copied before the preceding
-    // kernel has ended.
+    // All pipeline stages are empty at first. Weights, as constants, can be
+    // copied before the preceding kernel, which may compute the left operand,
+    // has ended.
     int64_t ahead = std::min(tile.stages, kTiles);
     findPlace(cluster);
     b.loop(b.index(0), b.index(ahead), 1, {},
@@ -255,14 +258,15 @@ private:
     });
   }
 
-  /// Returns the number, among all K tiles that the block fetches, of this
-  /// slice's K tile `at`; `before` K tiles belong to earlier output tiles.
+  /// Returns the number, among all K tiles that the block fetches, of K tile
+  /// `at` of this slice (a set of warpgroups); `before` K tiles belong to
+  /// earlier output tiles.
   Expr countOf(Expr at, Expr before) {
     return tile.slices == 1 ? before + at
                             : before + at * double(tile.slices) + slice;
   }
-  /// Lets one thread of the warp signal that the stage of K tile `at` may be
-  /// overwritten.
+  /// Lets one thread of the warp signal that the pipeline stage of K tile `at`
+  /// may be overwritten.
   void giveBack(Expr at, Expr before) {
     Expr stage = countOf(at, before) % double(tile.stages);
     b.when(equal(lane, 0.0), [&] { arriveAtProviders(ring->empty(stage)); });
@@ -279,8 +283,8 @@ private:
         copies.multiply(stage, groupRow + double(int64_t(i) * groupRows), step,
                         array);
     kernel::CloseProductsOp::create(b.builder, b.loc);
-    // The stage of the previous K tile may be freed once its products are
-    // complete.
+    // The pipeline stage of the previous K tile may be freed once its products
+    // are complete.
     kernel::AwaitProductsOp::create(b.builder, b.loc, ValueRange(), 1);
     b.when(at > 0.0, [&] { giveBack(at - 1.0, before); });
   }

@@ -37,8 +37,8 @@ struct WarpgroupTile {
   int64_t consumers() const { return groups * slices; }
   int64_t ofSlice() const { return groups * groupThreads; }
   int64_t threads() const { return (consumers() + 1) * groupThreads; }
-  /// The number of MMAs of a warpgroup along the rows, and a thread's sums of
-  /// each.
+  /// The number of MMAs of a warpgroup along the rows, and the number of sums
+  /// that a thread has in each MMA.
   int64_t productsDown() const { return rows / groups / groupRows; }
   int64_t sumsOfProduct() const { return columns / 2; }
   int64_t sums() const { return productsDown() * sumsOfProduct(); }
@@ -63,7 +63,8 @@ struct WarpgroupTile {
 enum class TileOrder { None, Packed, Steps, Windows, Turned };
 TileOrder leftOrderOf(const BlockOperands &operands, GroupView group);
 TileOrder rightOrderOf(const BlockOperands &operands, GroupView group);
-/// Contiguous rows or columns of a turned tile: 128 bytes of 16-bit elements.
+/// The number of contiguous rows or columns in a tile of TileOrder::Turned: 128
+/// bytes of 16-bit elements.
 inline constexpr int64_t turnedWidth = 64;
 
 /// A stored tensor that is an operand, directly or with its last two axes
@@ -79,8 +80,8 @@ StoredMatrix storedMatrix(mlir::Value operand);
 bool isPointwise(graph::ConvOp conv);
 
 /// Returns the number of K tiles; 0 if TMA cannot copy the operands: an operand
-/// is not stored, its rows are not at multiples of 16 bytes, or its steps are
-/// not contiguous and its elements are not 16-bit.
+/// is not stored, its rows are not at multiples of 16 bytes, or its steps (K)
+/// are not contiguous and its elements are not 16-bit.
 int64_t kTilesOf(const BlockOperands &operands, GroupView group);
 
 /// Returns the number of blocks of the kernel: one per tile, or, if the device

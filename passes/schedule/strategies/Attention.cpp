@@ -152,8 +152,8 @@ private:
             int64_t(llvm::divideCeil(plan.number(what + "_columns"), lanes))};
   }
 
-  /// Calls `body` with the cost model of a matrix product [rows, steps] x
-  /// [steps, columns] in the types of the attention.
+  /// Calls `body` with the cost model of a matrix product [rows, K] x [K,
+  /// columns], where K is `steps`, in the types of the attention.
   template <typename BodyT>
   static auto withModel(AttentionAnchor anchor, int64_t rows, int64_t columns,
                         int64_t steps, const TargetDescription &target,

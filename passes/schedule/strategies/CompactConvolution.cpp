@@ -8,9 +8,10 @@
 // operands:
 //
 //   - integers: the windows of a tile are copied to scratch memory, each window
-//     contiguous and padded to whole groups of dot products;
+//     contiguous and padded to a multiple of the elements of a dot product;
 //   - many channels: for each kernel position, each row of the tile has a
-//     cursor to the input's channels or, in the padding, to a row of padding;
+//     cursor (a pointer) to the input's channels or, in the padding, to a row
+//     of padding;
 //   - few channels: the input rows for one row of results are copied to
 //     scratch memory with their padding, so that kernel columns and channels
 //     are contiguous;
@@ -32,29 +33,29 @@ namespace ingot::schedule {
 namespace {
 
 /// Whether the input is copied to scratch memory: if the group computes the
-/// input, or if it has few channels, so that a copy costs less than setting
-/// cursors for each kernel position.
+/// input, or if it has few channels. Then a copy costs less than setting
+/// cursors (pointers to the rows of a tile) for each kernel position.
 bool isCopied(ConvolutionAnchor anchor) {
   return !isa<BlockArgument>(anchor.conv.getX()) ||
          readsKernelRows(anchor.conv);
 }
 
 /// Whether the convolution is one matrix product whose rows are all positions,
-/// with a matching epilogue.
+/// and the epilogue can treat the result as that matrix.
 bool isFlatMatrix(GroupView group, ConvolutionAnchor anchor) {
   return anchor.isMatrix() && isa<BlockArgument>(anchor.conv.getX()) &&
          hasFlatEpilogue(group, anchor.conv);
 }
 
 /// Returns the number of products per output of an integer convolution, rounded
-/// up to whole groups of dot products.
+/// up to whole groups: the products that a dot-product instruction sums.
 int64_t filledSteps(ConvolutionAnchor anchor, const CursorTerms &terms) {
   return llvm::alignTo(anchor.steps(), terms.form->group);
 }
 
-/// Whether the windows of each tile are copied to scratch memory: in integer
-/// convolutions, unless the input can be read as a matrix whose rows are whole
-/// groups of dot products.
+/// Whether the windows of each tile are copied to scratch memory. That is so in
+/// integer convolutions, unless the input can be read as a matrix whose rows
+/// are whole groups (the elements that a dot-product instruction multiplies).
 bool areWindowsCopied(GroupOnTarget group, ConvolutionAnchor anchor) {
   return copiesWindows(anchor.conv, group.target) &&
          !(isFlatMatrix(group, anchor) &&
@@ -156,9 +157,10 @@ private:
     if (hasPatch) {
       int64_t steps = panels.steps();
       patch = b.scratch({rows, steps}, type);
-      // Windows are padded to whole groups of dot products, and the weights of
-      // the padding are zero. The elements that these weights multiply are
-      // cleared once and never written again.
+      // Windows are padded to whole groups of the elements that a dot-product
+      // instruction multiplies, and the weights of this padding are zero. The
+      // elements that these weights multiply are cleared once and never written
+      // again.
       b.forEach({rows, steps}, [&](ArrayRef<Expr> at) {
         named(at[0], "position");
         named(at[1], "step");
@@ -174,8 +176,8 @@ private:
   /// Returns the value of the padding.
   Expr outside() { return b.constantInt(int64_t(conv.getXOutside()), type); }
 
-  /// Returns the input row for kernel row 0 of the first row of a pool's
-  /// window.
+  /// Returns the input row that kernel row 0 of the convolution reads in the
+  /// first row of the pool's window for result row `row`.
   Expr topOf(Expr row) const {
     return row * double(window[0] * axes[0].stride) - double(axes[0].low);
   }
@@ -185,9 +187,9 @@ private:
                                  position.value, b.index(size).value);
   }
 
-  /// Copies the input rows for one row of results into the band, channels last
-  /// whatever the layout of the input. The columns in the padding keep their
-  /// initial value.
+  /// Copies the input rows for one row of results into `band` (scratch memory),
+  /// with the channels as the last axis whatever the layout of the input. The
+  /// columns in the padding keep their initial value.
   void fillBand(ArrayRef<Expr> position) {
     int64_t width = bandColumns() * channels;
     int64_t count = std::min(columns.input.most(), bandColumns() - columns.low);
@@ -222,8 +224,8 @@ private:
   }
 
   /// Copies `count` contiguous elements of `from`, from `start` on, into the
-  /// window of `position` in the scratch memory, from `step` on. Copies
-  /// vectors; the last one may overlap the previous one.
+  /// scratch memory: into the window of `position`, from its element `step` on.
+  /// Copies vectors; the last one may overlap the previous one.
   void copyRun(Value from, Expr start, Expr position, Expr step,
                int64_t count) {
     constexpr int64_t word = 4;
@@ -270,9 +272,9 @@ private:
     });
   }
 
-  /// Copies the part of a window that lies at index `at` of the outer spatial
-  /// axes of the input (linearized), with loops over axis `i` and the axes
-  /// after it. `at` is valid only if `inside` holds.
+  /// Copies a window with loops over kernel axis `i` and the axes after it.
+  /// `at` is the linear index of the current element on the axes of the input
+  /// before `i`; `inside` says whether it is inside of the input.
   void fillWindow(ArrayRef<Expr> position, Value input, Expr start, Expr row,
                   size_t i, Expr kernel, Expr at, Expr inside) {
     if (i + 1 == axes.size())
@@ -446,7 +448,7 @@ private:
     Expr inside = named(
         b.wrap(isInside(start, last + 1), b.builder.getI1Type()), "is_inside");
     // Emit the select even if both values are equal, as for a single kernel
-    // column, so that kernels can be shared.
+    // column, so that convolutions of different shapes can share the kernel.
     auto choose = [&](Expr x, Expr y) {
       return b.wrap(arith::SelectOp::create(b.builder, b.loc, inside.value,
                                             x.value, y.value),

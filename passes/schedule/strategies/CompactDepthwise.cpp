@@ -86,8 +86,9 @@ public:
     return std::move(ranking).ranked(1);
   }
 
-  /// Returns the rows of a band: the largest divisor of the number of result
-  /// rows for which the input rows of one channel fit the scratch memory.
+  /// Returns how many result rows are processed together (a band): the largest
+  /// divisor of the number of result rows for which the input rows of one
+  /// channel fit the scratch memory.
   int64_t rowsPerBand() const {
     int64_t rows = axes[0].output.most();
     int64_t bytes = type.getIntOrFloatBitWidth() / 8;

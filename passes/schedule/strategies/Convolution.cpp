@@ -154,8 +154,8 @@ private:
   }
 
   /// Moves the best tile that divides the output channels into two or more
-  /// panels to the front of `tiles`, if it is nearly as fast as the best tile
-  /// of all. Threads can then share the panels.
+  /// panels of weights to the front of `tiles`, if it is nearly as fast as the
+  /// best tile of all. Threads can then share the panels.
   static void preferPanelsToShare(std::vector<TileChoice> &tiles,
                                   int64_t channels, ConvolutionTiles &model) {
     constexpr double nearly = 1.1;

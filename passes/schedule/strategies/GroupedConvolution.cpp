@@ -24,8 +24,8 @@ using namespace ingot::graph;
 namespace ingot::schedule {
 namespace {
 
-/// A candidate for the plan: the output channels of a panel (`columns`) and the
-/// output positions of a tile (`rows`).
+/// A candidate for the plan: the output channels of a panel of weights
+/// (`columns`) and the output positions of a tile (`rows`).
 struct Choice {
   int64_t columns, rows;
 };
@@ -137,8 +137,9 @@ private:
     return vectorsOf(anchor, columns, target).width() == columns;
   }
 
-  /// The cost model for panels of `columns` output channels: `model` describes
-  /// the tiles of one panel, and `cycles` returns the cost of all panels.
+  /// The cost model for panels with the weights of `columns` output channels:
+  /// `model` describes the tiles of one panel, and `cycles` returns the cost of
+  /// all panels.
   struct GroupTiles {
     int64_t vectors, panels;
     TileModel model;

@@ -36,8 +36,8 @@ public:
            reachesInside(conv, group.target);
   }
 
-  /// Whether the input also contains the elements after the last window of a
-  /// row that the kernel loads because it loads whole vectors.
+  /// Whether the elements that the kernel loads after the last window of a row,
+  /// as it loads whole vectors, are also part of the input.
   static bool reachesInside(ConvOp conv, const TargetDescription &target) {
     WindowAxis columns = windowAxes(conv).back();
     int64_t reach = (columns.kernel - 1) * columns.dilation + 1;

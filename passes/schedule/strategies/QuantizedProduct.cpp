@@ -1,19 +1,18 @@
-// Matrix products of 2- or 4-bit weights and operands that are quantized to 8
-// bits, in register tiles.
-//
-// [..., M, K] x [K, N], if {graph.multiplied = si8} permits it. Each block of
-// steps of a row gets a scale with which its largest magnitude becomes 127:
+// Matrix products [..., M, K] x [K, N] of floats and 2- or 4-bit weights, in
+// register tiles. If {graph.multiplied = si8} permits it, the left operand is
+// quantized to 8 bits. Each block of steps (K) of a row gets a scale with which
+// its largest magnitude becomes 127; `number` is a weight as stored:
 //
 //   x' = round(x / scale), scale = largest |x| / 127
 //   sum += scale * scale of the weights
 //          * (sum over the block of x' * number - zero * sum over the block of x')
 //
-// The sums over a block are exact. A thread quantizes a block of rows into
-// arrays on its stack, then multiplies them by all of its panels.
+// The sums over a block are exact. A thread quantizes some rows into arrays on
+// its stack, then multiplies them by all of its panels of packed weights.
 //
-// In panels, four bytes of weights of a column are adjacent: with 4 bits, eight
-// steps. The even steps are the lower halves of the bytes and one operand of a
-// dot product with groups of four steps, the odd steps are another one.
+// In a panel, four bytes of weights of a column are adjacent: with 4 bits,
+// eight steps. The even steps are the lower halves of the bytes and one operand
+// of a dot product with groups of four steps, the odd steps are another one.
 // Quantized rows are stored in the order of these operands.
 //
 // Without such dot products, pairs of products are summed in 16 bits, for as
@@ -35,17 +34,19 @@ namespace {
 
 /// The most bytes of stack memory for the quantized rows of a thread.
 constexpr int64_t mostStackBytes = 56 << 10;
-/// Bytes of weights of a column that one dot product takes.
+/// Adjacent bytes of weights of a column in one 32-bit lane. A dot product
+/// takes one weight from each byte.
 constexpr int64_t group = 4;
 
-/// The dot products with which a target multiplies numbers of few bits by
-/// signed 8-bit integers.
+/// The dot products with which a target multiplies 2- or 4-bit weights, each
+/// widened to a byte, by signed 8-bit integers.
 struct Form {
-  /// Whether the numbers count as unsigned 8-bit integers.
+  /// Whether the bytes of the weights are unsigned operands.
   bool isUnsigned;
-  /// Whether sums have 16 bits first.
+  /// Whether products are first summed in 16 bits, for lack of dot products of
+  /// bytes with 32-bit sums.
   bool inHalves;
-  /// Lanes of a vector of sums.
+  /// Lanes of a vector of 32-bit sums.
   int64_t lanes;
 
   static std::optional<Form> of(MLIRContext *context,
@@ -80,10 +81,10 @@ struct Sizes : ProductSizes {
         block(product.getBlock()),
         blocks(shapeOf(product.getScales()).front()) {}
 
-  /// Returns how many steps one group of bytes has.
+  /// Returns how many steps (K) a group of bytes (`group` of them) holds.
   int64_t ofGroup() const { return group * perByte; }
-  /// Returns how many groups of bytes of a block are summed before the sums
-  /// are widened: all, unless sums of 16 bits could overflow.
+  /// Returns how many groups of bytes of a block are summed before the sums are
+  /// widened to 32 bits: all of them, unless 16-bit sums could overflow.
   int64_t groupsOfStage(const Form &form) const {
     int64_t all = block / ofGroup(), together = all;
     if (!form.inHalves)
@@ -93,8 +94,8 @@ struct Sizes : ProductSizes {
       --together;
     return together;
   }
-  /// Returns the stack bytes of a quantized row: its elements, and scale and
-  /// sum of each block.
+  /// Returns the bytes of stack memory for a quantized row: its elements, and a
+  /// scale and a sum for each block.
   int64_t rowBytes() const { return blocks * (block + 8); }
 };
 
@@ -195,14 +196,15 @@ private:
                        const TargetDescription &target) {
     auto ofTile = [&](int64_t rows, int64_t vectors) -> double {
       double sums = double(rows * vectors), each = double(sizes.perByte),
-             // A dot product and, in 16 bits, an addition; the numbers of a
-          // byte are loaded, shifted and masked; rows are broadcast.
+             // Instructions per group of bytes: dot products (and additions of
+          // 16-bit sums); loading, shifting and masking weights; broadcasts.
           ofGroup = sums * each * (form.inHalves ? 2 : 1) +
                     double(vectors) * 2 * each + double(rows) * each,
-             // Sums are cleared, widened, converted and scaled, and the scales
-          // are loaded.
+             // Instructions per block of steps: clearing, widening, converting
+          // and scaling sums; loading the scales.
           ofBlock = sums * (form.inHalves ? 7 : 5) + double(rows + vectors);
-      // Sums of floats that do not fit the registers are loaded and stored.
+      // Float sums that do not fit the registers are loaded and stored for each
+      // block.
       int64_t registers = rows * vectors + vectors + 3,
               free = int64_t(target.vectorRegisters) - registers;
       if (free < 0)
@@ -272,13 +274,15 @@ private:
     }
 
   private:
-    /// The rows of a block: a static or a dynamic number.
+    /// Some rows that are quantized together: the first row and the number of
+    /// rows, which is `known` if it is static.
     struct Rows {
       Expr first, count;
       std::optional<int64_t> known;
     };
 
-    /// Emits the product for the panels [begin, end), in blocks of `most` rows.
+    /// Emits the product for the panels [begin, end) of packed weights, in
+    /// blocks of `most` rows.
     void overBlocksOfRows(int64_t most, Expr begin, Expr end) {
       const Dim &all = sizes.rows;
       if (all.most() <= most)
@@ -324,8 +328,8 @@ private:
       return {noBatch, row, count, panel};
     }
 
-    /// Emits the quantization of row `row` of a block that begins at row
-    /// `first`.
+    /// Emits the quantization of row number `row` of the rows that begin at row
+    /// `first` of the left operand.
     void quantizeRow(Expr first, Expr row) {
       ProductLoops::Place place =
           placeOf(named(first + row, "row_of_all"), 1, std::nullopt);
@@ -383,8 +387,8 @@ private:
       b.store(offsets, offset, {row, block});
     }
 
-    /// Stores the numbers of a block as bytes, in the order of the operands of
-    /// dot products.
+    /// Stores the quantized elements of a block as bytes, in the order in which
+    /// dot products take them.
     void storeNumbers(ArrayRef<Value> numbers, Expr row, Expr block) {
       int64_t steps = std::max(form.lanes, sizes.ofGroup());
       SmallVector<int64_t> order;
@@ -415,8 +419,8 @@ private:
       }
     }
 
-    /// Emits a tile: `count` rows from row `row` of a block on, which begins at
-    /// row `first`.
+    /// Emits a tile of `count` rows, from number `row` on of the quantized
+    /// rows. These begin at row `first` of the left operand.
     void multiply(Expr first, Expr row, int64_t count,
                   std::optional<Expr> panel) {
       ProductLoops::Place place = placeOf(first + row, count, panel);
@@ -451,7 +455,8 @@ private:
       loops.store(tile, product.getResult(), place, column);
     }
 
-    /// Returns the integer sums of a block of steps for a tile.
+    /// Returns the integer sums of a tile over the steps (K) of block number
+    /// `block`.
     Exprs sumsOfBlock(const Tile &tile, ArrayRef<Expr> rows,
                       std::optional<Expr> panel, Expr block) {
       size_t vectors = tile.columns.lanes.size();
@@ -494,7 +499,8 @@ private:
           });
     }
 
-    /// Returns the negative sum of a quantized block, times the zero point.
+    /// Returns minus the sum of a row's quantized elements in a block of steps
+    /// (K), times the zero point of the weights.
     Expr offsetOf(Expr row, std::optional<Expr> panel, Expr block, size_t v) {
       if (!product.getZeros())
         return b.constantInt(0, si32);
@@ -526,8 +532,8 @@ private:
           b.builder, b.loc, VectorType::get({lanes}, element), vector);
     }
 
-    /// Adds the products of `count` groups of bytes from `first` on to the sums
-    /// of a tile.
+    /// Adds the products of `count` groups of bytes of weights, from group
+    /// `first` on, to the sums of a tile.
     Exprs addGroups(const Tile &tile, ArrayRef<Expr> rows,
                     std::optional<Expr> panel, Expr first, int64_t count,
                     ArrayRef<Expr> sums) {
@@ -593,10 +599,12 @@ private:
     int64_t panelWidth, full, rest;
     PackedPanels bytes;
     std::optional<PackedPanels> scales, zeros;
-    /// Batch indices of a product of one matrix, which are not used.
+    /// Batch indices. They are not used, since the rows of all batches form one
+    /// matrix.
     Exprs noBatch;
-    /// The quantized rows of a block as groups of four bytes, the scales of
-    /// their blocks of steps, and the sums of these blocks (see offsetOf).
+    /// Arrays of the quantized rows: their elements in groups of four bytes,
+    /// and for each block of steps (K) the row's scale and the summand for zero
+    /// points (see offsetOf).
     Value words, rowScales, offsets;
   };
 };

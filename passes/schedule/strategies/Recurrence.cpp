@@ -25,7 +25,8 @@ public:
       return false;
     Value weights = weightsOf(anchor).get();
     // The sums of the last gate of a GRU are computed separately from those of
-    // the other gates, so each gate must consist of whole panels.
+    // the other gates, so each gate must consist of whole panels of packed
+    // weights.
     int64_t width =
         isa<GRUOp>(anchor) ? shapeOf(weights).front() : shapeOf(weights).back();
     return isa<Float32Type>(elementOf(weights)) &&

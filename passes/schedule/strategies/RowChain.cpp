@@ -60,7 +60,7 @@ private:
 
   /// Emits the work of one thread: rows [first, end) of the result, where the
   /// rows of all images are numbered consecutively. `memory` is the index of
-  /// the thread's slice in each scratch buffer.
+  /// the thread's part in each scratch buffer.
   void part(Expr memory, Expr first, Expr end) {
     if (images == 1)
       return imageRows(b.index(0), memory, first, end);

@@ -247,7 +247,7 @@ private:
   }
 
   /// Calls `body(row, column, sums)` for each vector of a tile's sums. `column`
-  /// is that of the vector's first lane.
+  /// is the column of the vector's first lane.
   void overVectors(Tile &tile, Expr row, Expr column,
                    llvm::function_ref<void(Expr, Expr, Expr &)> body) {
     for (int64_t i = 0; i < tile.rows; ++i) {

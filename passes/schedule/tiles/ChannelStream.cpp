@@ -46,10 +46,10 @@ ChannelStream::Source ChannelStream::source() const {
 
 int64_t ChannelStream::step() const {
   int64_t whole = lanes / channels * channels;
-  // If a register can begin at any channel and holds two or more whole
-  // positions, it would be merged from three or more input registers. Their
-  // masks and weights would need too many registers. In this case, registers of
-  // results begin at the first channel of a position instead.
+  // If a register of results could begin at any channel and has two or more
+  // whole positions, its input would be merged from three or more registers.
+  // Their masks and weights would need too many registers. In this case,
+  // registers of results begin at the first channel of a position instead.
   return source() == Source::Merged && whole >= 2 * channels ? whole : lanes;
 }
 

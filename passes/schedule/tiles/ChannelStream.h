@@ -58,7 +58,8 @@ struct ChannelStream {
   int64_t registers() const;
   bool hasLast() const { return (registers() - 1) * step() < lastStart(); }
   int64_t lastStart() const { return length() - lanes; }
-  /// Whether registers at multiples of step() contain whole positions.
+  /// Whether registers that begin at multiples of step() begin at the first
+  /// channel of a position.
   bool beginsAtPositions() const { return step() % channels == 0; }
   /// Whether the channels of a register belong to two or more positions.
   bool crossesPositions() const { return channels % lanes != 0; }
@@ -68,11 +69,11 @@ struct ChannelStream {
 
   /// How a register of the input is formed for one kernel column.
   enum class Source {
-    /// From contiguous elements.
+    /// The register is loaded from contiguous elements.
     Direct,
-    /// From every second position of two registers.
+    /// The register has every second position of two loaded registers.
     EachSecond,
-    /// From positions of several registers.
+    /// The register is merged from positions of several loaded registers.
     Merged
   };
   Source source() const;

@@ -27,8 +27,7 @@ WindowAxis::inside(int64_t k, const TilePlace &place, int64_t count) const {
 std::pair<int64_t, int64_t> WindowAxis::partlyInside(const TilePlace &place,
                                                      int64_t count) const {
   // As the kernel position k grows, the windows of a tile enter the input at
-  // its start, or leave it at its end. The last window of the tile does so
-  // first.
+  // its start, or leave it at its end, the last window of the tile first.
   int64_t last = (count - 1) * stride;
   if (place.fromStart)
     return {llvm::divideCeilSigned(-*place.fromStart - last, dilation),

@@ -20,7 +20,7 @@ namespace ingot::schedule {
 /// input (`fromEnd`). Each is empty if no window of the tile crosses that end.
 struct TilePlace {
   std::optional<int64_t> fromStart, fromEnd;
-  /// Whether this is a single window at an arbitrary position.
+  /// Whether the tile is a single window at an arbitrary position.
   bool isAnywhere = false;
   /// Set if the tile is one of several tiles at the same end that share a loop:
   /// kernel position k of this tile corresponds to k - shift of the reference
@@ -81,8 +81,8 @@ struct WindowAxis {
 int64_t evenColumnTile(const WindowAxis &axis, int64_t width);
 
 /// Calls `body(first, place, count)` for tiles of `width` positions over the
-/// axis; the last may have fewer. With `InLoops`, `body` may get a place with a
-/// shift.
+/// axis; the last may have fewer. With BorderTiles::InLoops, `body` may get a
+/// place with TilePlace::shift.
 void forColumnTiles(
     KernelBuilder &b, const WindowAxis &axis, int64_t width,
     llvm::function_ref<void(graph::Expr first, TilePlace place, int64_t count)>

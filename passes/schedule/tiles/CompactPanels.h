@@ -30,15 +30,15 @@ public:
       : b(b), panels(panels), terms(terms), bias(bias) {}
 
   void forEach(llvm::function_ref<void(const Panel &)> body);
-  /// Returns the initial sums for `rows` rows of a tile: the bias if it has an
-  /// element for each lane of the panel, else zeros.
+  /// Returns the initial sums of a tile with `rows` rows: the bias if it has an
+  /// element for each lane of the panel of weights, else zeros.
   Tile firstSums(int64_t rows, const Panel &panel);
-  /// Returns the bias if it must still be added to the sums of a panel; null if
-  /// firstSums includes it.
+  /// Returns the bias if it must still be added to the sums for a panel of
+  /// weights; null if firstSums includes it.
   mlir::Value laterBias(const Panel &panel) const;
   graph::Expr withBias(graph::Expr sum, graph::Expr column, const Panel &panel);
-  /// Returns the number of K steps of a sum, padded to whole groups of the dot
-  /// product.
+  /// Returns the number of K steps of a sum, padded to a multiple of those that
+  /// a dot product takes.
   int64_t steps() const { return panels.steps * panels.group; }
   /// Returns a cursor (a pointer that advances with each load) to the weights
   /// of a panel, from K step `step` on.
@@ -74,8 +74,8 @@ void packCompactPanels(graph::GroupOp group, mlir::OpOperand &weights,
 TileWork matrixWork(GroupView group, int64_t positions, int64_t columns,
                     int64_t steps);
 
-/// Emits the matrix product of `x` = [positions, steps] and the panels, with
-/// its epilogue, which must be flat (hasFlatEpilogue).
+/// Emits the matrix product of `x` = [positions, K] and the weights in
+/// `panels`, with its epilogue, which must be flat (hasFlatEpilogue).
 void emitCompactMatrix(KernelBuilder &b, mlir::Operation *anchor, mlir::Value x,
                        CompactPanels &panels);
 

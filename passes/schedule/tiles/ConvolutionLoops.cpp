@@ -145,9 +145,9 @@ private:
   void forPanelsHere(llvm::function_ref<void(Panel)> body) {
     forPanelsOf({b.index(0), 1}, body);
   }
-  /// Calls `body` for those panels that belong to `part`, one of the equal
-  /// parts into which threads divide the panels. The tail (the channels after
-  /// the last full panel) belongs to the last part.
+  /// Calls `body` for those panels of weights that belong to `part`, one of the
+  /// equal parts into which threads divide the panels. The tail (the channels
+  /// after the last full panel) belongs to the last part.
   void forPanelsOf(const KernelBuilder::Part &part,
                    llvm::function_ref<void(Panel)> body) {
     int64_t count = panels.fullPanels / part.count;
@@ -172,7 +172,8 @@ private:
     b.parallelFor(panels.fullPanels, [&](Expr number) {
       panels.prefetchNext(b, number);
       body(full(number));
-      // The thread with the last panel also computes the tail.
+      // The thread with the last panel of weights also computes the tail, the
+      // channels after that panel.
       if (hasTail())
         b.when(isLast(number, panels.fullPanels), [&] { body(tail()); });
     });
@@ -180,10 +181,11 @@ private:
 
   /// Returns the bias if it is added to the sums of a panel at the end; null if
   /// the sums start with it. Integer sums start with the bias if each lane has
-  /// an element of the bias. Float sums do so as well on targets that multiply
-  /// by a lane, where few instructions accompany the multiply-adds, unless
-  /// strict mode prescribes the order of terms or a pool is fused: the bias
-  /// would need one more register beside the pool's results.
+  /// an element of the bias. Float sums do so on targets whose multiply-adds
+  /// take a lane of a vector as factor (multiplyByLane), where few other
+  /// instructions accompany the multiply-adds. Exceptions are strict mode,
+  /// which prescribes the order of terms, and a fused pool, beside whose
+  /// results the bias would need one more register.
   Value laterBias(const Panel &panel) {
     bool mayStart =
         form || (b.target.multiplyByLane && !pool && !b.group.isStrict());
@@ -192,9 +194,9 @@ private:
     return isFirst ? Value() : conv.getBias();
   }
   bool isAcross() const { return form && form->acrossLanes; }
-  /// Whether the sums of a panel stay in f16 until they are stored. This
-  /// requires that they have few K steps and that the epilogue is computed in
-  /// f16.
+  /// Whether the sums for a panel of weights stay in f16 until they are stored.
+  /// This requires that they have few K steps and that the epilogue is computed
+  /// in f16.
   bool isInHalves(const Panel &panel) {
     return form && form->stage && form->group == 1 && !pool &&
            ShapedType::getNumElements(w.drop_back()) <= form->stage &&
@@ -274,8 +276,8 @@ private:
 
   /// Emits a tile of a pointwise convolution as a matrix product. The input is
   /// viewed as a matrix [positions, channels]; the tile has `count` rows of it
-  /// from row `first` on. The tile's rows of the result begin at position
-  /// `stored`.
+  /// from row `first` on. The result rows begin at the same position, or in the
+  /// second overload at position `stored`.
   void pointwise(Expr first, int64_t count, const Panel &panel) {
     pointwise(first, count, panel, first);
   }
@@ -320,7 +322,7 @@ private:
   }
 
   /// Returns the index, among all input channels, of input channel `c` of the
-  /// group of channels to which the panel belongs.
+  /// group of channels to which the panel of weights belongs.
   Expr inGroup(Expr c, const Panel &panel) {
     if (conv.getGroups() == 1)
       return c;
@@ -341,8 +343,9 @@ private:
   }
   StringRef firstName() const { return form ? "first_group" : "first_step"; }
 
-  /// Adds `steps` K steps to rows [firstRow, lastRow) of a tile: x(row, step)
-  /// times the weights of `panel` from K step (or group of K steps) `first` on.
+  /// Adds the products of `steps` K steps to rows [firstRow, lastRow) of a
+  /// tile: x(row, step) times the weights of `panel` from K step (or group of K
+  /// steps) `first` on.
   void addProducts(Tile &tile, int64_t firstRow, int64_t lastRow, int64_t steps,
                    int64_t splits, llvm::function_ref<Expr(int64_t, Expr)> x,
                    const Panel &panel, Expr first, StringRef stepName,
@@ -372,8 +375,8 @@ private:
                    firstRow, lastRow);
   }
 
-  /// Emits the result row with number `row`, for all panels or only for panel
-  /// `only`. The rows of all images are numbered consecutively.
+  /// Emits the result row with number `row`, for all panels of weights or only
+  /// for panel `only`. The rows of all images are numbered consecutively.
   void window(Expr row, std::optional<Panel> only) {
     Exprs outer = rowPosition(b, row, dimsOf(conv.getResult()));
     windowRow(outer, outer, only);
@@ -424,7 +427,7 @@ private:
     Dims out = dimsOf(pool->getResult(0));
     columns.output = out.end()[-2] * windowOf(pool).back();
     // Threads divide the rows of the pool's result. If there is a single row,
-    // they divide its panels instead.
+    // they divide its channels instead, by panels of weights.
     Dim rowsOfPool = product(ArrayRef(out).drop_back(2));
     b.parallelFor(rowsOfPool, rowsOfPool == 1 ? panels.fullPanels : 1,
                   [&](Expr row, const KernelBuilder::Part &part) {
@@ -575,7 +578,7 @@ private:
   Type type, sumType;
   ConvolutionTiles tiles;
   std::optional<DotForm> form; // nothing for floats
-  bool byRows;                 // Dot groups have several kernel columns.
+  bool byRows;                 // whether dots take several kernel columns
   PackedPanels panels;
   ArrayRef<int64_t> x, w, y;
   size_t spatial;

@@ -37,7 +37,8 @@ public:
 
 private:
   TileModel floats() {
-    // The rows of a tile are adjacent positions of the input.
+    // The rows of a tile are adjacent output positions, which read the input
+    // `channels` elements apart, times the stride.
     int64_t channels = graph::shapeOf(anchor.conv.getX()).back();
     return TileModel(anchor.positions().most(), anchor.channels(),
                      anchor.steps(), target, anchor.type(),

@@ -46,9 +46,9 @@ public:
     double group = terms.form ? ofIntegers(t) : ofFloats(t);
     double trip =
         static_cast<double>(t.groups) * group + costs.add + costs.takenBranch;
-    // Each stretch of K steps (TileWork) also takes address computations for
-    // the rows of a tile, and a comparison for each row if the row may be
-    // padding.
+    // Each stretch (a contiguous range of K steps, see TileWork) also takes
+    // address computations for the rows of a tile, and a comparison for each
+    // row if the row may be padding.
     int64_t trips = work.steps / t.stepsOfTrip();
     double stretch = static_cast<double>(trips) * trip +
                      6.0 * static_cast<double>(t.rows) + 12;
@@ -85,8 +85,8 @@ private:
   /// The most rows of a tile. The address of each row takes a core register.
   static constexpr int64_t mostRows = 8;
 
-  /// Returns the cycles of `t.together` K steps of floats; infinite if the tile
-  /// does not fit the registers.
+  /// Returns the cycles of a tile of floats for `t.together` steps along K;
+  /// infinite if the tile does not fit the registers.
   double ofFloats(const CursorTileChoice &t) const {
     int64_t sums = t.rows * t.columns,
             loaded = t.together > 1 ? t.rows * t.together : 0;
@@ -105,11 +105,11 @@ private:
                (load(t.columns) + static_cast<double>(sums) * multiplyAdd);
   }
 
-  /// Returns the cycles of one group of K steps of integers; infinite if the
-  /// tile does not fit the registers. Rows are processed one after the other,
-  /// so that only one row's operand is in a register at a time. In a tile with
-  /// a single row, the weights of at most two columns are in registers at a
-  /// time.
+  /// Returns the cycles of a tile of integers for one group of K steps, which
+  /// one dot product multiplies; infinite if the tile does not fit the
+  /// registers. Rows are processed one after the other, so that only one row's
+  /// operand is in a register at a time. In a tile with a single row, the
+  /// weights of at most two columns are in registers at a time.
   double ofIntegers(const CursorTileChoice &t) const {
     const DotForm &form = *terms.form;
     int64_t sums = t.rows * t.columns, perOperand = form.preparation ? 2 : 1,
@@ -376,7 +376,8 @@ static Exprs loadColumns(KernelBuilder &b, const CursorTerms &terms,
           b.wrap(load.getResult(1), terms.w)};
 }
 
-/// Emits the multiply-adds of one group of K steps of integers.
+/// Emits the multiply-adds of a tile of integers for one group of K steps,
+/// which one dot product multiplies.
 static Exprs accumulateGroup(KernelBuilder &b, const Tile &tile,
                              const CursorTerms &terms, ArrayRef<Value> rows,
                              Value weights, ArrayRef<Expr> carried) {
@@ -410,7 +411,7 @@ static Exprs accumulateGroup(KernelBuilder &b, const Tile &tile,
   return sums;
 }
 
-/// Emits the multiply-adds of `together` K steps of floats.
+/// Emits the multiply-adds of a tile of floats for `together` steps along K.
 static Exprs accumulateTrip(KernelBuilder &b, const Tile &tile, Type type,
                             int64_t together, ArrayRef<Value> rows,
                             Value weights, ArrayRef<Expr> carried) {

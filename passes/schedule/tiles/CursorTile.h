@@ -87,15 +87,16 @@ void forCoveringTiles(KernelBuilder &b, int64_t positions, int64_t rows,
                       llvm::StringRef name,
                       llvm::function_ref<void(graph::Expr first)> body);
 
-/// Creates a cursor at element `index` of `buffer`. If `inside` is given and
-/// false, the cursor points to the start of `otherwise`.
+/// Creates a cursor (a pointer that advances with each load) at element `index`
+/// of `buffer`. If `inside` is given and false, the cursor points to the start
+/// of `otherwise`.
 mlir::Value cursorAt(KernelBuilder &b, mlir::Value buffer,
                      llvm::ArrayRef<graph::Expr> index, llvm::StringRef name,
                      mlir::Value inside = {}, mlir::Value otherwise = {});
 graph::Expr loadNext(KernelBuilder &b, mlir::Value cursor, mlir::Type type,
                      int64_t lanes = 1);
-/// Loads `count` elements at once into the target's load registers, from
-/// register number `first` on.
+/// Loads `count` elements at once into the registers that the target's multiple
+/// load can write, from number `first` of these registers on.
 graph::Exprs loadSeveral(KernelBuilder &b, mlir::Value cursor, mlir::Type type,
                          int64_t count, int64_t first);
 /// Whether one instruction of the target can load `count` elements.

@@ -16,10 +16,10 @@ static std::string rowName(IntegerType type) {
   return (type.isUnsigned() ? "ui" : "si") + std::to_string(type.getWidth());
 }
 
-/// Returns the dot-product form for elements of types `a` and `b`, in either
-/// order, from the target's table of dot products; nothing if the table has no
-/// entry. `a` is the type of the left operand's rows, whose elements are
-/// broadcast to all columns.
+/// Returns the DotForm for elements of types `a` and `b`, in either order, from
+/// the target's table of dot products; nothing if the table has no entry. `a`
+/// is the type of the left operand's rows, whose elements are broadcast to all
+/// columns.
 static std::optional<DotForm> formByRows(StringRef a, StringRef b,
                                          unsigned group,
                                          const TargetDescription &target) {
@@ -69,10 +69,10 @@ static bool isSymmetric(ElementsAttr weights) {
   return !llvm::is_contained(elementBytes(weights, storage), char(-128));
 }
 
-/// Returns the form in which the lanes of a vector of sums take different K
+/// Returns the DotForm in which the lanes of a vector of sums take different K
 /// steps (acrossLanes); nothing if the target has no such dot products. The
 /// convolution's input channels must fill registers or half registers. Weights
-/// that are already packed for this form are recognized by the size of their
+/// that are already packed for this DotForm are recognized by the size of their
 /// groups.
 static std::optional<DotForm> formAcrossLanes(ConvOp conv,
                                               const TargetDescription &target) {
@@ -105,9 +105,9 @@ static std::optional<DotForm> formAcrossLanes(ConvOp conv,
   return form;
 }
 
-/// Returns the form of bf16. It uses bf16 dot products, or f32 multiply-adds if
-/// these are faster. For the latter, a shift and a mask widen the even and the
-/// odd K steps of each pair.
+/// Returns the DotForm of bf16. It uses bf16 dot products, or f32 multiply-adds
+/// if these are faster. For f32 multiply-adds, a shift and a mask widen the
+/// even and the odd K steps of each pair.
 static std::optional<DotForm> formOfBFloats(const TargetDescription &target) {
   auto form = formByRows("bf16", "bf16", 2, target);
   if (!form)
@@ -122,18 +122,19 @@ static std::optional<DotForm> formOfBFloats(const TargetDescription &target) {
   return form;
 }
 
-/// Returns the form of f16 if the target accumulates in f16. `stage` limits the
-/// error: a lane adds up 32 products, with a worst-case error of about 2^-11 *
-/// sqrt(32) / 2 = 0.14 % of the sum, which is a third of the error of rounding
-/// each operand to bf16. Twice as many K steps would be only 4 % faster. If the
-/// target multiplies by lane, a stage also loads and stores the f32 sums, so it
-/// is longer: with 128 products, the error is at most 0.28 %, and 0.16 % in the
-/// mean, of the standard deviation of the sum.
+/// Returns the DotForm of f16 if the target accumulates in f16. `stage` limits
+/// the error: a lane adds up 32 products, with a worst-case error of about
+/// 2^-11 * sqrt(32) / 2 = 0.14 % of the sum, which is a third of the error of
+/// rounding each operand to bf16. Twice as many K steps would be only 4 %
+/// faster. If multiply-adds take a lane of a vector as factor, a stage also
+/// loads and stores the f32 sums, so it is longer: with 128 products, the error
+/// is at most 0.28 %, and 0.16 % in the mean, of the standard deviation of the
+/// sum.
 static std::optional<DotForm> formOfHalves(const TargetDescription &target) {
   DotForm form;
   if (halvesByLane(target)) {
-    // A group has a single K step. A vector of f16 sums has twice as many lanes
-    // as a vector of f32, so it is widened into two vectors.
+    // A dot product takes a single K step. A vector of f16 sums has twice as
+    // many lanes as a vector of f32, so it is widened into two vectors.
     const Product *row =
         target.product("f16", "f16", 1, target.vectorBytes.front() / 2);
     form.group = 1;
@@ -155,8 +156,8 @@ static std::optional<DotForm> formOfHalves(const TargetDescription &target) {
   return form.lanes.empty() ? std::nullopt : std::optional(form);
 }
 
-/// Returns the form in which each element is widened and multiplied separately,
-/// in a core register.
+/// Returns the DotForm in which each element is widened and multiplied
+/// separately, in a core register.
 static DotForm singleSteps() {
   DotForm form;
   form.group = 1;

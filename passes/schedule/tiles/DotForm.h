@@ -20,12 +20,12 @@ struct DotForm {
   /// odd K steps separately: int8 to int16 if the target multiplies pairs of
   /// int16, or bf16 to f32.
   bool widened = false;
-  /// Whether the group of a row of the left operand is passed as one integer in
-  /// a scalar register, instead of in a vector.
+  /// Whether the elements of a left operand's row that one dot product takes
+  /// are passed as one integer in a scalar register, instead of in a vector.
   bool byWord = false;
-  /// The number of groups of a left operand's row that one load fetches, if
-  /// each instruction then selects one of them by lane; 1 if a group is
-  /// broadcast to all lanes.
+  /// The number of groups (elements that one dot product takes) of a left
+  /// operand's row that one load fetches, if each instruction then selects one
+  /// group by lane; 1 if a group is broadcast to all lanes.
   int64_t rowGroups = 1;
   /// Whether each column has its own vector of sums, whose lanes take different
   /// K steps and are added up at the end. Both operands are then loaded as
@@ -49,15 +49,15 @@ struct DotForm {
   bool isScalar() const { return lanes.front() == 1; }
 };
 
-/// Returns the fastest form for elements of types `a` and `b`, in either order;
-/// nothing if the target has none. Forms with scalar sums require that the
-/// group size divides the number of K steps, `steps`, unless `fillsUp` says
-/// that the K steps are padded to whole groups.
+/// Returns the fastest DotForm for elements of types `a` and `b`, in either
+/// order; nothing if the target has none. Scalar sums require that the group
+/// size divides the number of K steps, `steps`, unless `fillsUp` says that the
+/// K steps are padded to whole groups.
 std::optional<DotForm> dotForm(mlir::Type a, mlir::Type b,
                                const TargetDescription &target, int64_t steps,
                                bool fillsUp = false);
 
-/// Returns the form of a matrix product of narrow types without zero points;
+/// Returns the DotForm of a matrix product of narrow types without zero points;
 /// nothing if the target has none.
 std::optional<DotForm> dotForm(graph::MatMulOp product,
                                const TargetDescription &target);
@@ -70,19 +70,19 @@ std::optional<DotForm> dotForm(graph::MatMulOp product,
 bool readsKernelRows(graph::ConvOp conv);
 
 /// Whether tiles in core registers read the windows of an integer convolution
-/// from a copy, in which the K steps of a window are contiguous and padded to
-/// whole groups. False if a pool is fused, since the windows of all positions
-/// of the pool would take too much memory.
+/// from a copy, in which the K steps of a window are contiguous and padded to a
+/// multiple of those that a dot product takes. False if a pool is fused, since
+/// the windows of all positions of the pool would take too much memory.
 bool copiesWindows(graph::ConvOp conv, const TargetDescription &target);
 /// Whether the kernel of an integer convolution copies its input before it
 /// multiplies (in core registers) and writes the padding into the copy. Then
 /// the padding may have any zero point, and no operator has to pad the input.
 bool fillsPadding(graph::ConvOp conv, const TargetDescription &target);
 
-/// Returns the form of a convolution with one group of channels and without
+/// Returns the DotForm of a convolution with one group of channels and without
 /// zero point; nothing if the target has none. The number of channels must be a
-/// multiple of the form's group, unless kernel rows are read as contiguous
-/// runs.
+/// multiple of those that a dot product takes (DotForm::group), unless kernel
+/// rows are read as contiguous runs.
 std::optional<DotForm> dotForm(graph::ConvOp conv,
                                const TargetDescription &target);
 
@@ -90,9 +90,9 @@ std::optional<DotForm> dotForm(graph::ConvOp conv,
 /// are too few channels for a group.
 bool groupsKernelRows(graph::ConvOp conv, const DotForm &form);
 
-/// Returns the form of a depthwise convolution, in which a group has adjacent
-/// kernel columns and both operands are vectors; nothing if the target has
-/// none.
+/// Returns the DotForm of a depthwise convolution, in which a dot product takes
+/// adjacent kernel columns of one channel and both operands are vectors;
+/// nothing if the target has no such dot products.
 std::optional<DotForm> depthwiseForm(graph::ConvOp conv,
                                      const TargetDescription &target);
 /// Whether BlockDepthwise.cpp can compute the depthwise int8 convolution once

@@ -39,18 +39,19 @@ double DotModel::cycles(const TileChoice &tile) const {
   double perRow = (form.widened ? 3.0 : 1.0 / double(form.rowGroups)) /
                   rates.instructions,
          perVector = (form.widened ? 4 : 1) / rates.instructions;
-  // If lanes take different K steps, each column has its own register of
-  // weights to load.
+  // If the lanes of a vector of sums take different K steps, each column has
+  // its own register of weights to load.
   if (form.acrossLanes)
     perVector *= double(form.lanes.front());
   auto perStep = [&](int64_t r, int64_t v) {
     double products = double(r * v) * product;
     // With f16, loads overlap with multiply-adds. Broadcasts of a word do so as
-    // well (Emerald Rapids), except on cores that multiply by lane, where a
-    // broadcast is a vector operation (LD1R, by Arm's software optimization
-    // guides). A vector of f16 has the columns of two vectors of f32. If two
-    // tiles multiply equally fast, the one with fewer instructions is better; a
-    // tenth of the issue time accounts for that.
+    // well (Emerald Rapids), except on cores whose multiply-adds take a lane of
+    // a vector as factor, where a broadcast is a vector operation (LD1R, by
+    // Arm's software optimization guides). A vector of f16 has the columns of
+    // two vectors of f32. If two tiles multiply equally fast, the one with
+    // fewer instructions is better; a tenth of the issue time accounts for
+    // that.
     if (form.stage && form.group == 1) {
       auto halves = double(llvm::divideCeil(v, 2));
       double issue =
@@ -76,17 +77,17 @@ double DotModel::cycles(const TileChoice &tile) const {
   double total = double(rows / tile.rows) * overColumns(tile.rows);
   if (rows % tile.rows)
     total += overColumns(rows % tile.rows);
-  // At the end of an f16 stage (DotForm::stage), each lane of a group is
-  // extracted, widened by two instructions and added. If a group has a single K
-  // step, half registers are widened by one instruction; with several stages,
-  // the f32 totals are in memory.
+  // At the end of an f16 stage (DotForm::stage), each lane of the partial sums
+  // is extracted, widened by two instructions and added. If a dot product takes
+  // a single K step, half registers are widened by one instruction instead;
+  // with several stages, the f32 totals are in memory.
   double widening = double(stages * rows * vectorsNeeded * form.group) *
                     (form.group == 1 ? 2 : 4) / rates.multiplyAdds;
   if (form.group == 1 && stages > 1)
     widening += double(stages * rows * vectorsNeeded) *
                 (1 / rates.loads + 1 / rates.multiplyAdds) / 2;
-  // If lanes take different K steps, the sums of several columns are reduced to
-  // one vector at the end, pair by pair.
+  // If the lanes of a vector of sums take different K steps, the sums of
+  // several columns are reduced to one vector at the end, pair by pair.
   double adding =
       form.acrossLanes
           ? double(rows * vectorsNeeded * (form.lanes.front() - 1)) /
@@ -97,21 +98,23 @@ double DotModel::cycles(const TileChoice &tile) const {
 
 std::vector<TileChoice> DotModel::ranked() const {
   constexpr int64_t mostVectors = 12;
-  // A widened operand takes two registers; the mask and a product take one more
-  // register each. If a row's group is passed as a word, it is in a scalar
-  // register, and its address is in another one.
+  // A widened operand takes two registers, for its even and its odd K steps.
+  // The mask for widening and a product take one more register each. If the
+  // elements of a row are passed as a word (byWord), they are in a scalar
+  // register, and their address is in another one.
   int64_t registersOfEach = form.widened ? 2 : 1;
   int64_t registers = target.vectorRegisters - (form.widened ? 2 : 0);
   // If instructions select a lane of a row's operand, the operand of each row
   // stays in a register for several groups of K steps.
   int64_t ofRow = form.rowGroups > 1;
   int64_t mostRows = form.byWord ? target.scalarRegisters / 2 : rows;
-  // A form with f16 stages needs two registers per sum, for the partial sum of
-  // the stage and for the total, unless the totals are in memory during a
-  // stage.
+  // With f16 stages (DotForm::stage), each sum needs two registers, for the
+  // partial sum of the stage and for the total, unless the totals are in memory
+  // during a stage.
   int64_t sumsOfEach = form.stage ? 2 : 1;
-  // If lanes take different K steps, each column has a register of weights, and
-  // a register of sums for each row. One more register holds the row's operand.
+  // If the lanes of a vector of sums take different K steps, each column has a
+  // register of weights, and a register of sums for each row. One more register
+  // holds the row's operand.
   if (form.acrossLanes) {
     sumsOfEach = registersOfEach = form.lanes.front();
     registers -= 2 - registersOfEach;
@@ -170,16 +173,16 @@ public:
   /// and one of the odd K steps.
   using Parts = SmallVector<Value, 2>;
 
-  /// Returns group number `index` of the vector `groups`, repeated as often as
-  /// sums have lanes (`lanes`).
+  /// Returns the elements that one dot product takes, from group number `index`
+  /// of the vector `groups`, repeated as often as sums have lanes (`lanes`).
   Parts groupParts(Value groups, int64_t index, int64_t lanes) {
     return {spread(vector::ExtractStridedSliceOp::create(
                        b.builder, b.loc, groups, index * form.group, form.group,
                        /*strides=*/1),
                    lanes)};
   }
-  /// Returns `group`, the group of row `row`, repeated as often as sums have
-  /// lanes (`lanes`).
+  /// Returns `group`, the elements of row `row` that one dot product takes,
+  /// repeated as often as sums have lanes (`lanes`).
   Parts rowParts(Value group, int64_t lanes, int64_t row) {
     return parts(spread(group, lanes), lanes, aIsUnsigned, "x_" + Twine(row));
   }
@@ -209,7 +212,8 @@ private:
                                      VectorType::get({lanes}, element), vector);
   }
 
-  /// Broadcasts the group, as one integer, to all lanes.
+  /// Broadcasts the elements that one dot product takes, as one integer, to all
+  /// lanes.
   Value spread(Value group, int64_t lanes) {
     if (lanes == 1)
       return group;
@@ -224,9 +228,9 @@ private:
     return bitcast(everywhere, lanes * type.getNumElements(), element);
   }
 
-  /// Returns `vector`; if the form widens, splits it into even and odd K steps.
-  /// Each 32-bit lane has two bf16, or each 16-bit lane two int8, with the even
-  /// K step in the low half.
+  /// Returns `vector`; with DotForm::widened, splits it into even and odd K
+  /// steps. Each 32-bit lane has two bf16, or each 16-bit lane two int8, with
+  /// the even K step in the low half.
   Parts parts(Value vector, int64_t lanes, bool isUnsigned, const Twine &name) {
     if (!form.widened || !llvm::is_contained(form.lanes, lanes))
       return {kernel::nameValue(vector, name)};
@@ -279,8 +283,8 @@ private:
 
 } // namespace
 
-/// Loads the first `count` elements of a row's group, padded with zeros to a
-/// whole group.
+/// Loads the first `count` elements of a row in a group of K steps, padded with
+/// zeros to a whole group.
 static Value loadGroup(KernelBuilder &b, const DotForm &form,
                        const DotOperands &operands, int64_t row, Expr step,
                        int64_t count) {
@@ -597,7 +601,7 @@ void accumulateDots(KernelBuilder &b, Tile &tile, const DotForm &form,
       Value elements = loadGroup(b, form, operands, row, step, count);
       DotBuilder::Parts spread;
       for (auto [v, column] : llvm::enumerate(columns)) {
-        // Vectors of the same width share the broadcast of the row's group.
+        // Vectors of the same width share the broadcast of the row's elements.
         if (v == 0 || lanes[v] != lanes[v - 1])
           spread = dots.rowParts(elements, lanes[v], row);
         Expr &sum = sums[row * lanes.size() + v];

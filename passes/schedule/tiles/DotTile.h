@@ -49,13 +49,14 @@ private:
   const TargetDescription &target;
 };
 
-/// Returns the vectors for `columns` columns, like ColumnVectors::cover. If
-/// they are not `padded`, they may be narrower than the target's dot products.
+/// Returns the vectors for `columns` columns, like ColumnVectors::cover. If the
+/// columns are not `padded` to whole vectors, a vector may be narrower than
+/// those of the target's dot products.
 ColumnVectors coverWithDots(int64_t columns, const DotForm &form,
                             const TargetDescription &target, bool padded);
 
 /// The operands of accumulateDots. If the last group of K steps is incomplete,
-/// `count` is the number of its K steps.
+/// the parameter `count` of `b` is the number of its K steps.
 struct DotOperands {
   /// Returns element (row, step) of the left operand; if the builder has lanes,
   /// a vector of the row's elements from `step` on.
@@ -66,20 +67,20 @@ struct DotOperands {
                                  int64_t column, int64_t lanes)>
       b;
   mlir::Type aType, bType;
-  /// Divides the loop over groups into chunks.
+  /// Divides the loop over groups of K steps into chunks.
   StepChunks chunks;
 };
 
 /// Adds the product of the operands over `steps` K steps to rows [firstRow,
-/// lastRow) of the tile; `lastRow` defaults to the number of rows. In an
-/// incomplete last group, missing elements of `a` count as zero.
+/// lastRow) of the tile; `lastRow` defaults to the number of rows. If the last
+/// group of K steps is incomplete, missing elements of `a` count as zero.
 void accumulateDots(KernelBuilder &b, Tile &tile, const DotForm &form,
                     int64_t steps, const DotOperands &operands,
                     int64_t firstRow = 0,
                     std::optional<int64_t> lastRow = std::nullopt);
 
-/// Returns a tile of zeros for a form in which lanes take different K steps: a
-/// vector for each row and column.
+/// Returns a tile of zeros for a DotForm with acrossLanes (lanes take different
+/// K steps): a vector for each row and column.
 Tile tileAcrossLanes(KernelBuilder &b, int64_t rows,
                      const ColumnVectors &columns, const DotForm &form,
                      mlir::Type sum);

@@ -50,7 +50,8 @@ static bool isNumber(Value v) {
   return values && values.isSplat();
 }
 
-/// Whether `v` is such a constant, whose value f16 represents exactly.
+/// Whether `v` is a constant with the same value in all elements, and f16
+/// represents that value exactly.
 static bool isHalf(Value v) {
   if (!isNumber(v))
     return false;
@@ -67,7 +68,7 @@ static bool isHalf(Value v) {
 static bool canRound(Value v, Value anchor);
 
 /// Whether each element of the f32 tensor `v` is exactly representable in f16.
-/// The elements of `anchor` count as such.
+/// The elements of `anchor` are assumed to be.
 static bool isExact(Value v, Value anchor) {
   if (v == anchor)
     return true;
@@ -83,7 +84,8 @@ static bool isExact(Value v, Value anchor) {
   });
 }
 
-/// Whether `v`, rounded to f16, can be computed in f16 alone.
+/// Whether operators on f16 can compute what `v`, computed in f32, becomes when
+/// it is rounded to f16.
 static bool canRound(Value v, Value anchor) {
   Operation *op = v.getDefiningOp();
   if (isExact(v, anchor))

@@ -32,8 +32,9 @@ bool epilogueIsInVectors(KernelBuilder &b);
 
 class JoinedRows {
 public:
-  /// Examines the epilogue of `anchor`. The rows of `anchor` have all columns
-  /// of the group's result.
+  /// Examines the operators after `anchor`, the epilogue, to find out whether
+  /// rows can be joined. The rows of `anchor` have all columns of the group's
+  /// result.
   JoinedRows(KernelBuilder &b, mlir::Value anchor);
 
   /// Returns how many of the next `left` rows to store together: a power of
@@ -46,11 +47,12 @@ public:
   int64_t pitch() const { return llvm::bit_ceil(uint64_t(width)); }
   bool hasGaps() const { return pitch() != width; }
 
-  /// For `rows` joined rows with gaps: binds the epilogue's operands that have
-  /// the result's shape to their elements from linear index `first` on.
+  /// For `rows` joined rows with gaps (unused lanes between them): binds the
+  /// epilogue's operands that have the result's shape to their elements from
+  /// linear index `first` on.
   void bindWhole(int64_t rows, graph::Expr first);
-  /// For `rows` joined rows with gaps: stores their results from linear index
-  /// `first` on.
+  /// For `rows` joined rows with gaps (unused lanes between them): stores their
+  /// results from linear index `first` on.
   void store(int64_t rows, graph::Expr results, graph::Expr first);
 
   /// Binds the epilogue's per-column operands, repeated for `rows` rows.
@@ -63,9 +65,9 @@ public:
 
 private:
   bool classify(mlir::Value anchor);
-  /// Rows with gaps are loaded and stored in two overlapping accesses: part()
-  /// returns the lanes of each access, and secondPart() the element at which
-  /// the second one begins.
+  /// Rows with gaps (unused lanes between joined rows) are loaded and stored in
+  /// two overlapping accesses: part() returns the lanes of each access, and
+  /// secondPart() the element at which the second one begins.
   int64_t part(int64_t rows) const {
     return llvm::bit_floor(uint64_t(rows * width));
   }

@@ -110,8 +110,8 @@ double TileModel::cycles(const TileChoice &tile) const {
            panel = ofVectors * double(this->steps);
     if (isMeasured && panel > double(target.l1Bytes))
       step = std::max(step, lines * (1 / rates.loads + rates.missedLoad));
-    // If the panel is larger than the L2 cache, each tile reads it from the
-    // next cache level or from memory.
+    // If a panel of weights is larger than the L2 cache, each tile reads it
+    // from the next cache level or from memory.
     if (rows > tile.rows && target.l2Bytes > 0 &&
         panel > double(target.l2Bytes))
       step = std::max(step, ofVectors / rates.cacheBytes);
@@ -119,7 +119,8 @@ double TileModel::cycles(const TileChoice &tile) const {
       step += lines * rates.missedLoad * notHidden;
     if (evictEachOther(r))
       step += target.rates.missedLoad * static_cast<double>(r);
-    // On cores that multiply by lane, even a few loads take some time.
+    // On cores whose multiply-adds take a lane of a vector as factor, even a
+    // few loads take some time.
     if (factors > 1)
       step += 0.1 * loads;
     return step + cyclesBesideSteps(r * v, isMeasured, target) / ofSteps;
@@ -151,14 +152,16 @@ double TileModel::cycles(const TileChoice &tile) const {
 int64_t TileModel::mostRows(int64_t vectors) const {
   // Registers hold the sums, the weights of a K step, an element of the left
   // operand, and one spare vector: with 16 registers, clang 22 spills a sum of
-  // a 4 x 3 tile. If the target multiplies by lane, registers also hold vectors
-  // of the left operand's elements and the weights of the next K step, which
-  // compilers load early. Scalar code has at least `scalarRegisters` registers.
+  // a 4 x 3 tile. If multiply-adds take a lane of a vector as factor, registers
+  // also hold vectors of the left operand's elements and the weights of the
+  // next K step, which compilers load early. Scalar code has at least
+  // `scalarRegisters` registers.
   constexpr int64_t scalarRegisters = 16;
   int64_t registers = isScalar ? scalarRegisters : target.vectorRegisters;
   int64_t others = isScalar ? 1 : 2;
   if (!isScalar && target.loadsBeforeMultiplyAdds) {
-    // All left elements of a step, and a product before it is added.
+    // Beside sums and weights, registers hold the left elements of all rows for
+    // a K step and, without fma, a product before it is added.
     int64_t products = target.fma ? 0 : 1;
     return (registers - vectors - products) / (vectors + 1);
   }
@@ -330,8 +333,8 @@ void accumulate(KernelBuilder &b, Tile &tile, int64_t firstRow, int64_t lastRow,
   Exprs sums(tile.sums.begin() + first, tile.sums.begin() + first + count);
   int64_t stride = std::max(splits, width);
   Dim trips = steps.floorDiv(stride);
-  // The independent partial sums of all splits; the first one continues the
-  // tile's sums.
+  // The partial sums of all splits, independent of each other. Those of the
+  // first split start with the sums of the tile, the others with zero.
   Exprs parts(sums);
   for (int64_t s = 1; s < splits; ++s)
     for (size_t i = 0; i < count; ++i)

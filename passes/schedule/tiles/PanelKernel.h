@@ -35,8 +35,8 @@ struct ColumnVectors {
 };
 
 /// Estimates the cycles that a tile with `sums` sums takes besides its K steps.
-/// `isMeasured` is false for cores that multiply by lane or lack vectors, for
-/// which there are no measurements.
+/// `isMeasured` is false for cores without measurements: those that lack
+/// vectors, or whose multiply-adds take a lane of a vector as factor.
 double cyclesBesideSteps(int64_t sums, bool isMeasured,
                          const TargetDescription &target);
 
@@ -165,9 +165,9 @@ mlir::BlockArgument replaceInput(graph::GroupOp group, mlir::OpOperand &use,
 
 /// Packs constant weights of a group into panels of `panel` columns, by a
 /// pack_panels before the group; the anchor reads them through unpack_panels.
-/// For each column, `steps` K steps are contiguous; such groups of K steps run
-/// along the last `axes` axes of the K dimension. `tail` is the width of the
-/// last panel.
+/// For each column, `steps` K steps are contiguous; they are adjacent along the
+/// last `axes` axes of the K dimension, taken as one axis. `tail` is the width
+/// of the last panel.
 void packPanels(graph::GroupOp group, mlir::OpOperand &weights, int64_t panel,
                 int64_t tail, int64_t steps, int64_t axes = 1);
 
@@ -187,31 +187,33 @@ struct PackedPanels {
   /// such groups of K steps.
   int64_t group = 1;
 
-  /// Returns the panels of `w`, an operand of the anchor; nothing unless `w` is
-  /// the result of unpack_panels.
+  /// Returns the packed panels of the weights `w`, an operand of the anchor;
+  /// nothing unless `w` is the result of unpack_panels.
   static std::optional<PackedPanels> of(KernelBuilder &b, mlir::Value w);
   /// Loads weights of a panel at K step (or group of K steps) `step`: those of
   /// `lanes` columns from column `offset` of the panel on.
   graph::Expr load(KernelBuilder &b, std::optional<graph::Expr> panel,
                    graph::Expr step, int64_t offset, int64_t lanes) const;
-  /// Returns the width of a full panel, or of the tail.
+  /// Returns the width, in columns, of a full panel, or of the tail: the
+  /// columns after the last full panel.
   int64_t width(bool isFull) const { return isFull ? panelWidth : tailWidth; }
   /// Returns the index in `buffer` at which K step (or group of K steps) `step`
   /// of a panel begins.
   graph::Expr start(KernelBuilder &b, std::optional<graph::Expr> panel,
                     graph::Expr step) const;
-  /// Returns chunks for the loop over the `count` K steps of a tile. Each chunk
-  /// first prefetches the weights of one later K step, out of the `count` K
-  /// steps from `first` of the panel on, which may reach into the next panel.
-  /// Several tiles share this work: `tile` is the number of the current tile
-  /// among `tiles` tiles, and all of these weights have been requested when the
-  /// last tile begins. Returns no chunks if the target does not prefetch single
-  /// lines, or if the weights are so small that those of several kernels stay
-  /// in the L2 cache.
+  /// Returns chunks for the loop over the `count` K steps of a tile, each of
+  /// which first prefetches the weights of one later K step. The weights to
+  /// prefetch are those of `count` K steps, from K step `first` of the panel
+  /// on, possibly of the next panel. Several tiles share this work: `tile` is
+  /// the number of the current tile among `tiles` tiles, and all of these
+  /// weights have been requested when the last tile ends. Returns no chunks if
+  /// the target does not prefetch single lines, or if the weights are so small
+  /// that those of several kernels stay in the L2 cache.
   StepChunks fetchAhead(KernelBuilder &b, std::optional<graph::Expr> panel,
                         graph::Expr first, int64_t count, graph::Expr tile,
                         int64_t tiles) const;
-  /// Prefetches the panel after `panel` on targets that prefetch memory ranges.
+  /// Prefetches the panel of weights after `panel`, on targets that prefetch
+  /// memory ranges.
   void prefetchNext(KernelBuilder &b, graph::Expr panel) const;
 };
 

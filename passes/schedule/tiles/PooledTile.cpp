@@ -8,8 +8,8 @@ using namespace ingot::graph;
 namespace ingot::schedule {
 namespace {
 
-/// The used lanes [lane, lane + lanes) of one of a panel's vectors, and the
-/// panel's column that is in the first of these lanes.
+/// The used lanes [lane, lane + lanes) of one of the vectors that cover a panel
+/// of weights, and the panel's column that is in the first of these lanes.
 struct LaneRange {
   int64_t vector, lane, lanes, column;
 };

@@ -12,8 +12,8 @@ namespace ingot::schedule {
 
 /// Emits the pool's results that depend on `count` columns of the convolution,
 /// from column `first` on, if `count` is a multiple of the pool window's width.
-/// If it is less than the width, emits the results of one window, whose columns
-/// are computed `count` at a time.
+/// If `count` is less than that width, emits the results of one window, whose
+/// columns are computed `count` at a time.
 ///
 /// `position` is the batch and spatial index of the pool's results, without the
 /// last axis. `sums` computes `count` columns of the convolution from column

@@ -76,8 +76,8 @@ private:
   //===------------------------------------------------------------------===//
 
   /// Clears those elements in the copy of input rows to which nothing is
-  /// copied. Once is enough, since the copies of all blocks have the same
-  /// layout.
+  /// copied. Once is enough, since the copies for all blocks of result rows
+  /// have the same layout.
   void clearZeros() {
     if (copied.zeros() == 0 && copied.whole() == copied.most())
       return;
@@ -465,8 +465,8 @@ private:
   SmallVector<WindowAxis> axes;
   std::optional<ColumnsInMemory> columnsIn;
   Value copy;
-  /// The current block's start in the scratch memory, its image, and the first
-  /// input row that is copied for it.
+  /// Of the current block of result rows: its start in the scratch memory, its
+  /// image, and the first input row that is copied for it.
   Expr base, image, firstRow;
 };
 

@@ -47,8 +47,8 @@ struct ColumnsInMemory {
 };
 
 /// The copy of the input rows that some result rows need. It has a row for each
-/// input row, channel, and remainder of the column index. Zeros separate each
-/// row of the copy from the next one.
+/// input row, channel, and remainder of the column index modulo the stride.
+/// Zeros separate each row of the copy from the next one.
 struct CopiedRows {
   /// The vertical axis and the horizontal axis. An image with one spatial axis
   /// has a single row.
@@ -78,8 +78,8 @@ struct CopiedRows {
   Place placeOf(int64_t position, int64_t k) const {
     return placeOf(position * across.stride + k * across.dilation - across.low);
   }
-  /// whole() returns the number of input columns that each remainder has at
-  /// least, and most() the number that it has at most.
+  /// whole() returns the least and most() the largest number of input columns
+  /// that have the same remainder modulo the stride.
   int64_t whole() const { return inputColumns() / stride(); }
   int64_t most() const { return llvm::divideCeil(inputColumns(), stride()); }
   /// Returns how many zeros must follow each row in the copy of input rows, so

@@ -28,10 +28,10 @@ ArrayRef<PlanKey> ProductStrategy::planKeys() const {
 }
 
 /// Returns how many rows of the left operand form a block. A block is
-/// multiplied by all panels of the right operand before the next block begins.
-/// Returns nothing if all rows should be multiplied by one panel before the
-/// next panel. Without blocks, the left operand is read again for each panel;
-/// with blocks, the right operand is read again for each block.
+/// multiplied by all panels (groups of columns) of the right operand before the
+/// next block begins. Returns nothing if all rows should be multiplied by one
+/// panel before the next panel. Without blocks, the left operand is read again
+/// for each panel; with blocks, the right operand is read again for each block.
 static std::optional<int64_t> blockOf(MatMulOp product, const TileChoice &tile,
                                       int64_t columns,
                                       const TargetDescription &target) {
@@ -50,7 +50,7 @@ static std::optional<int64_t> blockOf(MatMulOp product, const TileChoice &tile,
   if (left <= 2 * target.l2Bytes)
     return std::nullopt;
   // A block of rows may take half of the resident part of the L2 cache. The
-  // other half is left for the panel and for results.
+  // other half is left for the panel of weights and for results.
   int64_t most = std::max(resident / 2 / rowBytes / tile.rows, int64_t(1)),
           tiles = llvm::divideCeil(rows, tile.rows),
           blocks = llvm::divideCeil(tiles, most),

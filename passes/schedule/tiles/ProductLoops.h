@@ -3,9 +3,10 @@
 //   [..., M, K] x [..., K, N]
 //
 // If the right operand has no batches, the rows of all batches form one matrix.
-// Threads divide the batches, or the panels of columns. The loop over panels is
-// the outer one, so that the right operand is read once; the left operand,
-// which is read once per panel, is smaller or comes from the cache.
+// Threads divide the batches, or the panels: groups of columns of the right
+// operand. The loop over panels is the outer one, so that the right operand is
+// read once; the left operand, which is read once per panel, is smaller or
+// comes from the cache.
 
 #ifndef INGOT_PASSES_SCHEDULE_TILES_PRODUCTLOOPS_H
 #define INGOT_PASSES_SCHEDULE_TILES_PRODUCTLOOPS_H
@@ -18,8 +19,9 @@
 namespace ingot::schedule {
 
 /// Base class of the strategies for matrix products. A plan has the columns,
-/// the rows and the number of partial sums (`splits`) of a tile, and possibly
-/// the rows of a block.
+/// the rows and the number of partial sums (`splits`) of a tile. It may have
+/// `block`, the number of rows that are multiplied by all columns before the
+/// next rows.
 class ProductStrategy : public Strategy {
 public:
   bool matches(GroupOnTarget group) const override;
@@ -32,14 +34,15 @@ public:
 
 protected:
   /// Whether the strategy can compute the product. Before it calls this
-  /// function, matches() checks that the product fits tiles and is the group's
-  /// only anchor.
+  /// function, matches() checks that the product has a static number of columns
+  /// (ProductSizes::fitTiles) and is the group's only anchor.
   virtual bool fits(graph::MatMulOp product,
                     const TargetDescription &target) const = 0;
-  /// Returns the vectors that cover `columns` columns of a panel.
+  /// Returns the vectors that cover `columns` columns of a panel of weights.
   virtual ColumnVectors panelVectors(graph::MatMulOp product, int64_t columns,
                                      const TargetDescription &target) const = 0;
-  /// Returns how many K steps are contiguous in panels for each column.
+  /// Returns how many K steps are contiguous for each column in panels of
+  /// weights.
   virtual int64_t steps(graph::MatMulOp product,
                         const TargetDescription &target) const {
     return 1;
@@ -82,8 +85,8 @@ public:
                      rowsLeft) {}
 
   /// The position of a tile: `count` rows from `firstRow` on, of batch `batch`,
-  /// in panel `panel`; in the columns after the last full panel if `panel` is
-  /// empty.
+  /// in the columns of panel `panel` of the right operand; in the columns after
+  /// the last full panel if `panel` is empty.
   struct Place {
     llvm::ArrayRef<graph::Expr> batch;
     graph::Expr firstRow;
@@ -101,13 +104,13 @@ public:
       llvm::function_ref<void(bool isPanel, llvm::function_ref<void()> rows)>
           around = {});
 
-  /// Returns chunks for the loop over K steps that prefetch the next panel
-  /// while tiles of `tileRows` rows multiply the panel of `place`
+  /// Returns chunks for the loop over K steps that prefetch the next panel of
+  /// weights while tiles of `tileRows` rows multiply the panel of `place`
   /// (PackedPanels::fetchAhead).
   StepChunks fetchAhead(const PackedPanels &panels, const Place &place,
                         int64_t tileRows);
 
-  /// Loads element (row, step) of the left operand.
+  /// Loads element (row, step along K) of the left operand.
   graph::Expr loadLeft(const Place &place, graph::Expr row, graph::Expr step);
   /// Return the index of element (row, column) in an operand and in the result.
   /// For the result, `row` is counted from the tile's first row.
@@ -121,7 +124,7 @@ public:
   /// Applies the epilogue to the sums of a tile and stores the results.
   void store(Tile &tile, mlir::Value result, const Place &place,
              graph::Expr firstColumn);
-  /// Returns the matrix row of row number `row` of the tile.
+  /// Returns the index in the matrix of row number `row` of the tile.
   graph::Expr rowAt(const Place &place, int64_t row);
   /// Returns the first column of a tile.
   graph::Expr firstColumn(const Place &place, int64_t panelWidth);

@@ -37,13 +37,13 @@ struct TileForm {
   /// The number of columns of a tile of sums.
   int64_t lanes = 0;
 
-  /// Returns the form for runs of `steps` contiguous K steps. Returns nothing
-  /// if the target cannot multiply such tiles or if `steps` is not a multiple
-  /// of the group.
+  /// Returns the TileForm for runs of `steps` contiguous K steps. Returns
+  /// nothing if the target cannot multiply such tiles or if `steps` is not a
+  /// multiple of the group.
   static std::optional<TileForm> of(mlir::Type left, mlir::Type right,
                                     int64_t steps,
                                     const TargetDescription &target);
-  /// Returns the vectors that cover `columns` columns of a panel.
+  /// Returns the vectors that cover `columns` columns of a panel of weights.
   ColumnVectors cover(int64_t columns) const;
 };
 

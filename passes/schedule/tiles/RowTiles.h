@@ -43,8 +43,8 @@ struct RowTiling {
 /// smaller tiles for the remaining rows.
 void forRowTiles(KernelBuilder &b, const graph::Dim &rows, int64_t tileRows,
                  RowTile tile, RowsLeft left = RowsLeft::InOwnTile);
-/// Calls `tile` for tiles that cover [0, rows), like the function above, if the
-/// number of rows is computed at run time.
+/// Calls `tile` for tiles that cover [0, rows), like the overload for
+/// `graph::Dim`, if the number of rows is computed at run time.
 void forRowTiles(KernelBuilder &b, graph::Expr rows, int64_t tileRows,
                  RowTile tile);
 /// Calls `tile` for the tiles of the block with number `block`. Blocks of

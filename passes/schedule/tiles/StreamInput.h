@@ -46,9 +46,9 @@ public:
   int64_t pitch;
   graph::Expr resultsOfRow;
 
-  /// Emits the computation of the distances of loads for `rows` input rows if
-  /// they should be hidden from the C++ compiler of the generated code. To be
-  /// called before the loops.
+  /// Emits the computation of the distances between the loads of `rows` input
+  /// rows, if the C++ compiler of the generated code must not know these
+  /// distances. To be called before the loops.
   void hideDistances(int64_t rows);
   /// Calls `body` for each register of a row of results.
   void overRegisters(llvm::function_ref<void(StreamPlace)> body);

@@ -12,7 +12,8 @@ using namespace ingot::graph;
 
 namespace ingot::schedule {
 
-/// Returns the number of groups of kernel columns in one kernel row.
+/// Returns the number of groups of kernel columns, each of which one dot
+/// product takes, in one kernel row.
 static int64_t groupsOf(const ChannelStream &stream) {
   return llvm::divideCeil(stream.kernel, stream.form.group);
 }
@@ -103,9 +104,9 @@ private:
     });
   }
 
-  /// Returns how many later result rows have incomplete sums when a result row
-  /// is finished. If it is not 0, each interleaved input row is multiplied at
-  /// once for all result rows that read it. It is 0 unless weights stay in
+  /// Returns how many result rows after the current one already have partial
+  /// sums. If it is not 0, each interleaved input row is multiplied only once,
+  /// for all result rows that read it. It is 0 unless weights stay in
   /// registers, since only then the sums of these rows fit as well.
   int64_t carriedRows() const {
     const WindowAxis &rows = axes.front();
@@ -194,7 +195,7 @@ private:
       store({image, named(row + double(r), "row_" + Twine(r))}, place, sums[r]);
   }
 
-  /// Emits one register of a result row; the kernel rows are a loop.
+  /// Emits one register of a result row, in a loop over the kernel rows.
   void oneRow(ArrayRef<Expr> position, const StreamPlace &place) {
     Dims sizes = dimsOf(conv.getX());
     Exprs sums = overKernel(

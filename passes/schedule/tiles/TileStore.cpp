@@ -22,7 +22,7 @@ static size_t vectorsOfResult(KernelBuilder &b, Type sum) {
 
 /// Returns how many vectors of a row, from vector `first` on, form one vector
 /// of results: a power of two, at most `most`. The lanes of all these vectors
-/// must be used. `column` is the column of the first one.
+/// must be used. `column` is the column of vector `first`.
 static size_t vectorsTogether(const ColumnVectors &columns, size_t first,
                               int64_t column, size_t most) {
   for (size_t count = most; count > 1; count /= 2) {

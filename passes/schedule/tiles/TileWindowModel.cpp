@@ -17,9 +17,9 @@ static bool isMatrix(ConvOp conv) {
   return anchor.isMatrix();
 }
 
-/// Returns the form for operands of types `left` and `right`. Its group size
-/// must be that of the target's vector dot products, `dots`, because both read
-/// the same packed weights.
+/// Returns the TileForm for operands of types `left` and `right`. Its group
+/// size must be that of the target's vector dot products, `dots`, because both
+/// read the same packed weights.
 static std::optional<TileForm> formOf(ConvOp conv, Type left, Type right,
                                       const std::optional<DotForm> &dots,
                                       const TargetDescription &target) {

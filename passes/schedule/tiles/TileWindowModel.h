@@ -52,15 +52,15 @@ struct TileWindows {
   }
 };
 
-/// Returns the form in which tile registers multiply the channels of a
+/// Returns the TileForm in which tile registers multiply the channels of a
 /// convolution; nothing if the target has no such registers or the convolution
 /// is unsuitable.
 std::optional<TileForm> tileForm(ConvolutionAnchor anchor,
                                  const TargetDescription &target);
 
-/// Estimates the cycles of a convolution in tile registers if its operands had
-/// the type `narrow`; nothing if the target has no such registers or the
-/// convolution is unsuitable.
+/// Estimates the cycles that a convolution would take in tile registers if its
+/// operands had the type `narrow`; nothing if the target has no such registers
+/// or the convolution is unsuitable.
 std::optional<double> tileCycles(graph::ConvOp conv, mlir::Type narrow,
                                  const TargetDescription &target);
 

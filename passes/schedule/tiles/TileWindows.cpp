@@ -56,9 +56,9 @@ private:
     return panel ? named(*panel * double(panels.panelWidth), "channel")
                  : b.index(panels.fullPanels * panels.panelWidth);
   }
-  /// Calls `body` for the panels [first, last). If `last` is the number of full
-  /// panels, also calls it for the tail (the columns after the last full
-  /// panel).
+  /// Calls `body` for the panels [first, last) of weights. If `last` is the
+  /// number of full panels, also calls it for the tail (the columns after the
+  /// last full panel).
   void forPanels(Expr first, Expr last,
                  llvm::function_ref<void(const Panel &)> body) {
     if (panels.fullPanels == 0)
@@ -157,7 +157,8 @@ private:
     int64_t elements = parts * windows.elements(lines);
     flat = b.view(copy, {elements});
     // If there are fewer blocks of rows than parts (the shares of threads),
-    // threads also divide the panels of each block.
+    // threads also divide the panels of weights that each block is multiplied
+    // by.
     perBlock = blocks >= parts ? 1 : std::max<int64_t>(panels.fullPanels, 1);
     int64_t units = blocks * perBlock;
     auto over = [&](Expr part, Expr first, Expr last) {
@@ -251,8 +252,9 @@ private:
     });
     Expr column = firstColumn(panel);
     int64_t width = windows.columns(), inside = y[2];
-    // If no positions are computed between the rows of the result, several
-    // positions are stored together.
+    // If the kernel computes no positions between the end of a result row and
+    // the start of the next (which it does not store), several positions are
+    // stored together.
     int64_t together = width == inside ? 4 : 1;
     tiles.store(
         elementOf(conv.getResult()), together, [&](Tile &tile, Expr row) {

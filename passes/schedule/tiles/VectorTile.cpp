@@ -24,8 +24,8 @@ double costOf(const TileWork &work, const InstructionCosts &costs, int64_t rows,
     // Low-overhead loops still take one instruction per iteration.
     double trips = static_cast<double>(work.steps) /
                    static_cast<double>(together) * costs.takenBranch;
-    // A stretch (TileWork) also takes address computations, and a comparison
-    // for each row that may be padding.
+    // A stretch (a contiguous range of K steps, see TileWork) also takes
+    // address computations, and a comparison for each row that may be padding.
     double stretch = static_cast<double>(work.steps) * step + trips +
                      5.0 * static_cast<double>(rows) + 6;
     return static_cast<double>(work.stretches) * stretch +
@@ -58,7 +58,8 @@ double vectorTileCost(const TileWork &work, const TargetDescription &target,
     return INFINITY;
   double cost = costOf(work, target.costs, tile.rows, vectors, columnVectors,
                        tile.together);
-  // If the last panel is narrower, it takes more code: add a small penalty.
+  // If the last panel of weights is narrower, it takes more code: add a small
+  // penalty.
   return columnVectors % vectors ? cost * 1.02 : cost;
 }
 

@@ -36,7 +36,8 @@ public:
     points = b.scratch({parts, pointCount(), block, channels}, type);
     products = b.scratch({parts, pointCount(), block, width}, sumType);
     // If there are fewer blocks of tiles than parts (the shares of threads),
-    // threads also divide the panels of each block.
+    // threads also divide the panels of weights that each block is multiplied
+    // by.
     perBlock =
         blocks.most() >= parts ? 1 : std::max<int64_t>(panels.fullPanels, 1);
     Dim units = blocks * perBlock;
@@ -229,8 +230,9 @@ private:
     return (stem + "_" + Twine(i) + "_" + Twine(j)).str();
   }
 
-  /// Transforms the inputs of a tile in all channels and stores the results in
-  /// `points`. `input` returns the input at a row and a column of the tile.
+  /// Transforms the inputs of a tile in all channels and stores the results,
+  /// the elements of the transformed tile, in `points`. `input` returns the
+  /// input at a row and a column of the tile.
   void transform(Expr inBlock,
                  llvm::function_ref<Expr(int64_t, int64_t, Expr)> input) {
     b.forLanes(channels, type, [&](Expr channel, int64_t) {
@@ -320,7 +322,7 @@ private:
   //===--------------------------------------------------------------------===//
 
   /// Computes the outputs of a tile from its products with the weights, for all
-  /// columns of a panel.
+  /// columns of a panel of weights.
   void finish(const Place &place, Expr inBlock, const Panel &panel) {
     ColumnVectors all = winogradVectors(conv, panel.columns, b.target);
     bool alike = llvm::all_equal(all.lanes) && all.width() == panel.columns;
@@ -498,11 +500,11 @@ private:
   int64_t channels;
   Dim down, across, tiles;
   int64_t block, rows;
-  /// The number of work items per block of tiles: the number of full panels if
-  /// threads also divide the panels of a block, else 1.
+  /// The number of work items per block of tiles: the number of full panels of
+  /// weights if threads also divide the panels for a block, else 1.
   int64_t perBlock = 1;
-  /// Scratch buffers with a slice for each part of the work, and the index of
-  /// the current part's slice (`own`).
+  /// Scratch buffers, divided among the parts of the work (one per thread), and
+  /// the index of the current part in them (`own`).
   Value points, products;
   Expr own;
 };

@@ -93,7 +93,8 @@ std::vector<TileChoice> WinogradTiles::shapes() const {
 double WinogradTiles::products(const TileChoice &tile) const {
   // The rows of the matrix products are rounded up to whole register tiles.
   int64_t rows = llvm::alignTo(tiles(), tile.rows);
-  // The rows of a point are read from the L2 cache again for each panel.
+  // Each panel of weights reads the rows of the matrix product of a point (an
+  // element of the transformed tiles) from the L2 cache again.
   constexpr double lineBytes = 64;
   double lines = double(rows * channels) *
                  (type.getIntOrFloatBitWidth() / 8.0) / lineBytes *
@@ -104,7 +105,8 @@ double WinogradTiles::products(const TileChoice &tile) const {
 }
 
 /// Returns the number of multiply-adds and additions of a matrix-vector product
-/// with the matrix of a transform. A point and its negative share terms.
+/// with the matrix of a transform. Two interpolation points x and -x share
+/// terms.
 static int64_t operations(const Winograd &form) {
   return form.size == 2 ? 4 : 12;
 }
@@ -163,8 +165,9 @@ double WinogradTiles::transfers(const WinogradChoice &choice) const {
   double cycles = firstRead(choice);
   if (weights + block > cache)
     cycles += (blocks - 1) * weights / target.rates.cacheBytes;
-  // The weights of a panel for one point share the cache with the data of the
-  // block.
+  // The matrix product of one point (an element of the transformed tiles) needs
+  // the weights of a panel for that point. They share the cache with the data
+  // of the block.
   double panelBytes =
       double(choice.tile.vectors * lanes * channels) * bytesOfElement;
   // The fraction of the cache for the rows of a block. Weights that stream
@@ -178,7 +181,8 @@ double WinogradTiles::transfers(const WinogradChoice &choice) const {
 }
 
 double WinogradTiles::cycles(const WinogradChoice &choice) const {
-  // The overhead of the loops over points and panels, for each block.
+  // The overhead of the loops over panels of weights and over points (elements
+  // of the transformed tiles), for each block of tiles.
   auto blocks = double(llvm::divideCeil(tiles(), choice.block));
   double starts = blocks * double(form.points * form.points) *
                   double(panels(choice.tile.vectors * lanes)) * 4;
@@ -193,7 +197,7 @@ int64_t WinogradTiles::unitsOf(const WinogradChoice &choice) const {
 int64_t WinogradTiles::partsOf(const WinogradChoice &choice) const {
   // Each part (the share of a thread) has its own scratch memory. `enough`
   // parts are sufficient to balance two threads of unequal speed; there are
-  // more only if they take at most half of the L2 cache.
+  // more only if their scratch memory takes at most half of the L2 cache.
   constexpr int64_t enough = 4, most = 8;
   int64_t fit = target.l2Bytes / 2 / std::max<int64_t>(bytesOfBlock(choice), 1);
   int64_t units = unitsOf(choice);
@@ -208,7 +212,7 @@ int64_t WinogradTiles::partsOf(const WinogradChoice &choice) const {
 
 double WinogradTiles::waitOf(const WinogradChoice &choice) const {
   // If there are fewer blocks of tiles than parts (the shares of threads),
-  // threads also divide the panels of each block.
+  // threads also divide the panels of weights that each block is multiplied by.
   int64_t blocks = llvm::divideCeil(tiles(), choice.block), panels = 1;
   if (blocks < choice.parts)
     panels = unitsOf(choice) / blocks;
@@ -217,8 +221,8 @@ double WinogradTiles::waitOf(const WinogradChoice &choice) const {
               choice.parts == 1 ? units : int64_t(llvm::divideCeil(units, 2));
   double longest = double(most * choice.block) / double(panels),
          half = double(tiles()) / 2;
-  // The weight of the wait in the ranking: a compromise between execution by
-  // one thread and by two threads.
+  // How much the wait of one thread for another counts in the ranking: a
+  // compromise between execution by one thread and by two threads.
   constexpr double share = 0.25;
   return share * std::max(longest / half - 1, 0.0);
 }
@@ -245,8 +249,8 @@ std::vector<WinogradChoice> WinogradTiles::ranked(bool divides) const {
       // for the last one).
       if (llvm::divideCeil(tiles(), choice.block) != uint64_t(blocks))
         continue;
-      // Blocks whose data exceeds the L2 cache are slow, and need as much
-      // memory in the arena.
+      // Blocks whose data exceeds the L2 cache are slow, and the arena (the
+      // buffer for intermediate tensors) must have room for that data.
       if (bytesOfBlock(choice) > target.l2Bytes)
         break;
       choice.cycles = cycles(choice);
@@ -306,7 +310,8 @@ double winogradError(ElementsAttr weights, int64_t size, Type type,
     terms = std::min(terms, dotForm(type, type, target, terms)->stage);
   // For each column and each pair of taps (elements of the window), the
   // products of their weights, summed over the channels. The sum of squares of
-  // the transformed weights at a point is a quadratic form of these.
+  // the transformed weights at a point (an element of the transformed tile) is
+  // a quadratic form of these.
   std::vector<double> pairs(taps * taps * columns, 0);
   for (int64_t a = 0; a < taps; ++a)
     for (int64_t b = 0; b <= a; ++b) {
@@ -328,8 +333,8 @@ double winogradError(ElementsAttr weights, int64_t size, Type type,
     for (int64_t a = 0; a < taps; ++a)
       energy += of(a, a);
     result = std::max(result, energy);
-    // For each point of a transformed tile, the variance of its sum over the
-    // channels.
+    // For each point (element) of a transformed tile, the variance of its sum
+    // over the channels.
     SmallVector<double> sums;
     for (int64_t p = 0; p < form.points; ++p)
       for (int64_t q = 0; q < form.points; ++q) {

@@ -2,9 +2,9 @@
 // accuracy of the results.
 //
 // A block of tiles passes through three steps: the transform of the inputs to
-// all points, a matrix product with the weights for each point, and the
-// transform of the products to outputs. Intermediate data stays in the L2 cache
-// if possible.
+// all points (the elements of the transformed tiles), a matrix product with the
+// weights for each point, and the transform of the products to outputs.
+// Intermediate data stays in the L2 cache if possible.
 
 #ifndef INGOT_PASSES_SCHEDULE_TILES_WINOGRADTILES_H
 #define INGOT_PASSES_SCHEDULE_TILES_WINOGRADTILES_H
@@ -21,11 +21,13 @@ bool hasWinogradForm(graph::ConvOp conv);
 /// `type`. The code for vectors of channels needs many registers. The input
 /// channels must fill vectors (for f32, half a vector may remain), since a
 /// second version of the code for other remaining channels would double it.
-/// Elements of f16 are transformed in f32 and multiplied by lane.
+/// Elements of f16 are transformed in f32. Their products are computed in f16,
+/// by multiply-adds that take a lane of a vector as factor.
 bool suitsWinograd(graph::ConvOp conv, const TargetDescription &target,
                    mlir::Type type);
 
-/// Returns the vectors of sums that cover `columns` columns of a panel.
+/// Returns the vectors of sums that cover `columns` columns of a panel of
+/// weights.
 ColumnVectors winogradVectors(graph::ConvOp conv, int64_t columns,
                               const TargetDescription &target);
 
@@ -78,21 +80,21 @@ private:
   /// Returns the cycles for loading the weights, and for loading data that
   /// exceeds the L2 cache, from the next cache level or from memory.
   double transfers(const WinogradChoice &choice) const;
-  /// cyclesOfPoint() returns the cycles of the matrix product of one point in
-  /// register tiles of shape `tile`, and shapes() the possible register tiles,
-  /// best first.
+  /// cyclesOfPoint() returns the cycles of the matrix product of one point (an
+  /// element of the transformed tiles) in register tiles of shape `tile`, and
+  /// shapes() the possible register tiles, best first.
   double cyclesOfPoint(int64_t rows, const TileChoice &tile) const;
   std::vector<TileChoice> shapes() const;
   TileModel model(int64_t rows) const;
   DotModel dots(int64_t rows) const;
   double weightBytes() const;
   int64_t bytesOfBlock(const WinogradChoice &choice) const;
-  /// Returns the number of work items: blocks of tiles times panels.
+  /// Returns the number of work items: blocks of tiles times panels of weights.
   int64_t unitsOf(const WinogradChoice &choice) const;
   int64_t partsOf(const WinogradChoice &choice) const;
   /// Returns the relative increase in time if two threads get unequal shares of
-  /// the work and one must wait for the other, times the weight of the wait in
-  /// the ranking.
+  /// the work and one must wait for the other, times a factor: how much this
+  /// wait counts in the ranking.
   double waitOf(const WinogradChoice &choice) const;
 
   graph::Winograd form;

@@ -112,7 +112,8 @@ function chooseLevel(wanted) {
   return level;
 }
 
-// Concurrent loads share downloads and compiled modules. If the load that downloads is aborted, another one starts again.
+// Concurrent loads share downloads and compiled modules. If the load that started a download is
+// aborted, one of the others starts the download again.
 const modules = new Map();
 async function compileOnce(file, options) {
   const key = String(new URL(file, options.base ?? import.meta.url));

@@ -36,8 +36,8 @@ public:
     emulated_go_on(self->place);
     emulated_passed(isWarp);
   }
-  /// Waits until the phase of the mbarrier differs from `parity`, so that the
-  /// phase with this parity is complete.
+  /// Waits until the parity of the mbarrier's phase differs from `parity`, so
+  /// that the phase with that parity is complete.
   void waitAtMbarrier(const int64_t *mbarrier, unsigned parity) {
     if (isOpen(mbarrier, parity))
       return;
@@ -73,7 +73,7 @@ private:
 
   static unsigned warpOf(const Waiting &one) { return one.place / warp; }
 
-  /// Ends the waits that are complete: the threads continue.
+  /// Ends the waits whose condition holds, so that their threads can continue.
   void release() {
     std::vector<Waiting> ready;
     for (const Waiting &one : waiting)

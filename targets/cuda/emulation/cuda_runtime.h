@@ -171,8 +171,8 @@ struct EmulatedGpu {
   size_t capacity = SIZE_MAX;
   bool backwards = getenv("EMULATED_GPU_BACKWARDS") != nullptr;
 
-  // The allocated bytes of the device, and the number of objects that the
-  // program still has to release.
+  // The allocated bytes of the device, and the number of objects (allocations,
+  // streams, events, graphs) that the program still has to release.
   size_t deviceBytes = 0, objects = 0;
   // The number of launches so far, including those of graphs.
   size_t launches = 0;

@@ -124,8 +124,8 @@ inline void emulated_run_graph(const CUgraph_st &graph) {
       for (size_t j = 0; j < from; ++j)
         before[i][j] = before[i][j] || before[from][j];
     }
-  // The range of launch numbers of each completed node: from after the first
-  // number to the second one.
+  // For each completed node, the range of numbers of its launches: `first` is
+  // the number of launches before the node, `second` that after it.
   std::vector<std::pair<size_t, size_t>> launches(count);
   std::vector<bool> isDone(count);
   auto mayRun = [&](size_t i) {

@@ -1,6 +1,6 @@
-// mbarriers of the emulated GPU ("gates"), and copies of whole tiles that
-// signal them (cp.async.bulk.tensor). A copy completes as late as possible:
-// when no thread could continue otherwise. Included by cuda_runtime.h.
+// mbarriers of the emulated GPU, and copies of whole tiles that signal them
+// (cp.async.bulk.tensor). A copy completes as late as possible: when no thread
+// could continue otherwise. Included by cuda_runtime.h.
 
 #ifndef INGOT_EMULATED_MBARRIERS_H
 #define INGOT_EMULATED_MBARRIERS_H
@@ -55,9 +55,9 @@ public:
     char *to;
     int64_t *mbarrier;
     unsigned thread, clock;
-    // The number of blocks of the cluster that receive the copy. For each of
-    // them, the distance in bytes of its shared memory from that of the block
-    // that started the copy.
+    // The number of blocks of the cluster that receive the copy. For each
+    // receiving block, the distance in bytes from the shared memory of the
+    // block that started the copy to that of the receiving one.
     unsigned blocks;
     ptrdiff_t distances[emulated_most_blocks];
 
@@ -105,8 +105,8 @@ public:
     }
 
   private:
-    // Advances `place` to the next position in the box or, for windows, to the
-    // next window.
+    // Advances `place` to the next position in the box that is copied or, in
+    // im2col mode, to the next window.
     void next(int64_t *place) const {
       for (unsigned axis = 1; axis < map.rank; ++axis) {
         bool isOuter = axis + 1 == map.rank;
@@ -303,8 +303,8 @@ inline CUresult cuTensorMapEncodeIm2col(
   map->areWindows = 1;
   map->box[0] = uint16_t(channels);
   map->box[1] = uint16_t(positions);
-  // The offsets of a corner (`low` or `high`) along all spatial axes share 16
-  // bits.
+  // In the map of the hardware, the offsets of a corner (`low` or `high`) along
+  // all spatial axes share 16 bits, which limits each.
   int most = rank == 3 ? 1 << 15 : rank == 4 ? 1 << 7 : 1 << 4;
   for (unsigned axis = 0; axis + 2 < rank; ++axis) {
     map->low[axis] = int16_t(low[axis]);

@@ -93,8 +93,9 @@ public:
       use(cellOf(byte), now, byte, bytes, isWrite, isShared);
   }
 
-  // The ranges of launches that may run concurrently with the next launches;
-  // null if there are none.
+  // The launches that may run concurrently with the next launches, as ranges of
+  // launch numbers (greater than `first`, up to `second`); null if there are
+  // none.
   const std::vector<std::pair<size_t, size_t>> *beside = nullptr;
 
   // Adds (`by` = 1) or removes (`by` = -1) a pending copy of 16 bytes to
@@ -104,9 +105,9 @@ public:
       cellOf(static_cast<char *>(to) + i).pending += by;
   }
 
-  // mbarriers order threads: the accesses of a thread before it arrived have
-  // completed for threads that have waited for that phase. Each thread counts
-  // its arrivals.
+  // The functions below record how mbarriers order threads: once a thread has
+  // waited for a phase of an mbarrier, the accesses of other threads before
+  // they arrived in this phase have completed. Each thread counts its arrivals.
   void beginBlock(bool isEarly) {
     mbarriers.clear();
     knownBlocks.clear();
@@ -143,8 +144,8 @@ public:
   }
   unsigned issue() { return clocks[emulated_thread()]++; }
 
-  // Records that these accumulators belong to a product of this thread that is
-  // in flight, or completed.
+  // Records that these accumulators belong to a product of this thread, which
+  // is in flight (`isInFlight`) or has completed.
   void changeSums(void *first, size_t bytes, bool isInFlight) {
     const char *begin = static_cast<const char *>(first);
     for (Sums &one : sums[emulated_thread()])
@@ -155,8 +156,9 @@ public:
     sums[emulated_thread()].push_back({begin, begin + bytes, isInFlight});
   }
 
-  // Records that this block adds to the counter `number`. The blocks that added
-  // to it earlier have completed their writes.
+  // Records that this block adds to `number`, a counter in device memory that
+  // orders blocks: the blocks that added to it earlier have completed their
+  // writes.
   void counted(const void *number) {
     for (const auto &other : countsAt[number])
       join(knownBlocks, other.first, other.second);
@@ -241,7 +243,8 @@ private:
             known[now.thread][before.thread] > before.clock);
   }
 
-  // Checks an access of the running thread to its own stack.
+  // Checks an access of the running thread to its own stack, which holds
+  // accumulators: a wgmma that is still in flight may not use them.
   void useOwn(const char *first, size_t bytes, bool isWrite) {
     for (const Sums &one : sums[emulated_thread()]) {
       if (first < one.begin || first >= one.end)
@@ -333,7 +336,8 @@ inline void emulated_read(const void *address, size_t bytes) {
 inline void emulated_write(void *address, size_t bytes) {
   emulated_use(address, bytes, true);
 }
-// While it exists, marks the running code as part of a kernel (`is`) or not.
+// While this object exists, marks the running code as part of a kernel (`is`)
+// or not.
 struct EmulatedKernelCode {
   explicit EmulatedKernelCode(bool is) : before(EmulatedRaces::all().isKernel) {
     EmulatedRaces::all().isKernel = is;
@@ -341,8 +345,8 @@ struct EmulatedKernelCode {
   ~EmulatedKernelCode() { EmulatedRaces::all().isKernel = before; }
   bool before;
 };
-// Sets the ranges of launches that may run concurrently with the next launches.
-// A range is from after the first number to the second one.
+// Sets the launches that may run concurrently with the next launches, as ranges
+// of launch numbers: greater than `first`, up to `second`.
 inline void
 emulated_beside(const std::vector<std::pair<size_t, size_t>> *launches) {
   EmulatedRaces::all().beside = launches;

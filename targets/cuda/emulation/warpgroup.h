@@ -73,7 +73,8 @@ public:
       ++done;
     }
     // A product with words in registers reads the words of other threads of the
-    // warp. So it waits until all of them have started the product.
+    // warp. So this thread waits until all threads of the warp have started the
+    // product.
     if (areWords)
       EmulatedBlock::current()->wait(/*isWarp=*/true);
     for (size_t i = 0; i < done; ++i) {
@@ -220,7 +221,7 @@ struct emulated_group_instructions : emulated_instructions {
     EmulatedKernelCode pause(false);
     EmulatedProducts::ofBlock().await(newest);
   }
-  // The emulation does not limit registers.
+  // The emulation does not limit registers, so these functions do nothing.
   template <unsigned> static void more_registers() {}
   template <unsigned> static void fewer_registers() {}
 
@@ -329,14 +330,14 @@ private:
         reinterpret_cast<uintptr_t>(tile) + row * 128 + vector * 16;
     return reinterpret_cast<const char *>(byte ^ ((byte >> 7 & 7u) << 4));
   }
-  // Returns the address of the 16 bytes of a transposed tile that contain K
-  // element `step` of 8 rows or columns.
+  // Returns the address of the 16 bytes of a transposed tile that contain
+  // element `step` along K of 8 rows or columns.
   static const char *turnedVector(const Tile &tile, unsigned step,
                                   unsigned row) {
     return vectorAt(tile.at + row / 64 * tile.distance, step, row % 64 / 8);
   }
-  // Converts all K elements of row or column `row` of `tile`, and writes them
-  // to `values`.
+  // Converts all elements (along K) of row or column `row` of `tile`, and
+  // writes them to `values`.
   template <typename Type, typename Value>
   static void decode(const Tile &tile, unsigned row, Value *values) {
     typedef typename Type::Bits Bits;
@@ -355,8 +356,8 @@ private:
       }
     }
   }
-  // Converts the K elements of a row of the left operand, which four threads
-  // hold in registers, and writes them to `values`.
+  // Converts the elements (along K) of a row of the left operand, which four
+  // threads hold in registers, and writes them to `values`.
   template <typename Type, typename Value>
   static void decodeWords(const EmulatedProducts::Product &product,
                           unsigned half, Value *values) {

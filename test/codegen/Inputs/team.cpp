@@ -1,9 +1,11 @@
-// Runs a sequence of steps on a worker group, with several implementations of
-// parallel_for. Each step reads what the previous one wrote.
+// Runs a sequence of steps on a worker group (threads that compute consecutive
+// short kernels together), with several implementations of parallel_for. Each
+// step reads what the previous one wrote.
 #include "ingot_thread_pool.h"
 
 namespace {
-// In generated files, the generated code defines this macro and this function.
+// ingot_team.h needs this macro and this function, which generated files define
+// themselves.
 #define INGOT_NOINLINE [[gnu::noinline]]
 bool pays_to_fork(const ingot_context *context, uint64_t) {
   return context && context->parallel_for;
@@ -23,8 +25,9 @@ struct Memory {
   unsigned a[most], b[most], total;
 };
 
-/// Runs the sequence of steps on a worker group. Iteration 0 of the shared
-/// steps with 64 iterations sleeps for `delay` milliseconds.
+/// Runs the sequence of steps on a worker group, the threads that compute these
+/// steps together. In steps of 64 iterations, the thread that gets iteration 0
+/// first sleeps for `delay` milliseconds.
 static void run(const ingot_context *context, Memory *memory, int delay) {
   in_team(context, 1000, [=](Team &team) {
     for (int round = 0; round < 4; ++round)

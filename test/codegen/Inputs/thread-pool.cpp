@@ -34,12 +34,13 @@ int main() {
   runAll(alone, 10);
   std::this_thread::sleep_for(std::chrono::milliseconds(50));
   runAll(pool, 10);
-  // Two concurrent users of one pool: the second one runs on its own thread.
+  // Two concurrent users of one pool: while one user has the pool's threads,
+  // the other does all work on its own thread.
   std::thread other([&] { runAll(pool, 50); });
   runAll(pool, 50);
   other.join();
-  // The measured time of a fork includes the time that the second thread takes
-  // to start.
+  // The time of a fork (a call of parallel_for) is measured including the time
+  // that the second thread takes to start.
   ingot_context late = {};
   late.parallel_for = [](void *, ptrdiff_t extent, ingot_body body,
                          void *argument) {

@@ -1,8 +1,9 @@
 // Compares AMX tile instructions, as emulated, with the operations in Intel's
 // manual.
 //
-// Without an argument, runs all cases; with the number of a fault, runs that
-// one, which ends the program.
+// Without an argument, runs all cases; with a number, runs the case of that
+// number in `fault`: an instruction that must raise an exception, which ends
+// the program.
 #include "amx_emulator.h"
 
 #include <cstdint>

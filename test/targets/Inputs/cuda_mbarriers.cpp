@@ -11,20 +11,23 @@ typedef emulated_group_instructions device;
 
 enum Mistake {
   None,
-  Barrier,  // Uses mbarriers before the barrier after their initialization.
+  Barrier,  // Omits __syncthreads between the initialization of the mbarriers
+            // and their use.
   Publish,  // Does not make the mbarriers visible to asynchronous copies.
   Full,     // Starts a matmul before its tiles have arrived.
   Empty,    // Copies into a tile that is still being read.
-  Early,    // Releases a stage before its matmuls have completed.
-  Sums,     // Uses accumulators before waiting for them.
-  Begin,    // Omits the fence before the first matmul.
-  Close,    // A matmul is in no group, so nothing waits for it.
+  Early,    // Lets a stage's tiles be overwritten before the matmuls have read
+            // them.
+  Sums,     // Reads accumulators before the matmuls that add to them have
+            // completed.
+  Begin,    // Omits the fence (wgmma.fence) before the matmuls.
+  Close,    // Does not commit the matmuls to a group, so no wait includes them.
   Arrivals, // An mbarrier completes before all warps have arrived.
   Bytes,    // An mbarrier completes before all bytes have arrived.
   End,      // The block ends before a copy has arrived.
   Front,    // Stores before the preceding kernel has ended.
   Words,    // Writes registers before waiting for the matmul that reads them.
-  Turned    // A transposed tile starts where no descriptor can point.
+  Turned    // A transposed tile starts where no matrix descriptor can point.
 };
 
 constexpr int stages = 2, kTiles = 5, columns = 64, step = 64;

@@ -86,8 +86,8 @@ static void testRefusals(mnist_handle *handle) {
   EXPECT(mnist_run(&none, &io, nullptr) == INGOT_ERROR_NULL);
 }
 
-/// Tests tensors in device memory at different addresses, with each handle and
-/// stream.
+/// Tests tensors in device memory at different addresses, with each of the
+/// model's handles, without and with a stream.
 static void testPlaces(mnist_handle *handles) {
   for (size_t i = 0; i < MNIST_INPUT3_ELEMENTS; ++i)
     image[i] = float(i % 7);

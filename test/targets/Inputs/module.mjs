@@ -11,7 +11,8 @@ console.log("exports", exported.sort().join(" "));
 const { exports } = new WebAssembly.Instance(module);
 const text = readFileSync(header, "utf8");
 const stated = ["WEIGHTS", "ARENA", "STACK"].map((word) => Number(new RegExp(`_${word}_BYTES (\\d+)u`).exec(text)[1])).reduce((a, b) => a + b);
-// The heap may start up to 4095 bytes after the stated size, since constants and the arena are aligned.
+// The heap may start up to 4095 bytes after the stated size, since constants and the arena (the
+// working memory) are aligned.
 const heap = exports[`${name}_heap`]();
 const isStated = heap >= stated && heap < stated + 4096 && exports.memory.buffer.byteLength === Math.ceil(heap / 65536) * 65536;
 console.log("memory", isStated ? "as stated" : `${exports.memory.buffer.byteLength} with the heap at ${heap}, stated ${stated}`);

@@ -1,5 +1,5 @@
-// Runs products.onnx on the operands in data.h and compares with the results
-// there.
+// Runs products.onnx on the operands in data.h and compares with the results in
+// data.h.
 #include "products.h"
 
 #include <stdio.h>
