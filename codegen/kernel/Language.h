@@ -46,8 +46,9 @@ struct Language {
   std::string vector(const llvm::Twine &type, llvm::StringRef lanes) const;
   std::string zero(const llvm::Twine &type) const;
 
-  /// Returns C++ text of a target's table, or of a helper function, in the
-  /// language of the source: converts casts, attributes and constants.
+  /// Returns `text`, which is C++ from a target's table or a helper function, in
+  /// the language of the generated file: unchanged for C++; for C, with casts,
+  /// attributes and constants converted.
   std::string spelled(llvm::StringRef text) const;
 };
 

@@ -58,8 +58,9 @@ static void printSummary(const ModelSummary &summary) {
      << " bytes\n";
 }
 
-/// Formats bytes of code or stack exactly, for comparison with budgets; "?" if
-/// they were not measured, "=" if an earlier call has counted the same bytes.
+/// Formats a number of bytes without rounding, for comparison with budgets.
+/// Returns "?" if the object was not measured, and "=" if `shared`: the bytes
+/// are those of a kernel that an earlier line of the table lists.
 static std::string sizeText(const ModelReport &report, int64_t bytes,
                             bool shared) {
   if (!report.footprint.object)

@@ -184,8 +184,10 @@ WarpgroupSums::Own WarpgroupSums::ownGroup(Expr n) {
 
 void WarpgroupSums::sendSums(const StageRing &ring) {
   int64_t width = vectors.columnsOfGroup(), count = tile.sums() / tile.behind;
-  // Sums are numbered by MMA (64 rows), half of its rows, group of interleaved
-  // MMAs, and column of the thread in that group.
+  // The number of a sum is ((mma * 2 + half) * groups() + group) * width +
+  // column: `mma` counts MMAs of 64 rows down the tile, `half` is 0 or 1 (rows
+  // 8 apart), `group` counts groups of columns, and `column` counts the columns
+  // of this thread in the group.
   auto sumOf = [&](int64_t number) {
     int64_t half = number / width / groups(), group = number / width % groups();
     return b

@@ -150,12 +150,12 @@ private:
   Dim excess;
 };
 
-/// Several consecutive tiles of `width` positions, from position `first` on,
-/// that reach into the padding at one end of the input and can share a loop. At
-/// some kernel positions, only some windows of a tile are inside of the input
-/// (partlyInside). The tiles are chosen such that all these positions exist in
-/// the kernel; then the code of the tiles differs only in a shift of kernel
-/// positions.
+/// Consecutive tiles of `width` positions, from position `first` on, that reach
+/// into the padding at the same end of the input and can share a loop. For each
+/// tile, partlyInside gives the range of kernel positions at which some
+/// windows, but not all, are inside of the input. A tile belongs to the loop
+/// only if this range lies within [0, kernel). The code of two such tiles then
+/// differs only in a shift of the range.
 struct BorderLoop {
   int64_t tiles = 0;
   /// The place of the tile next to the interior, relative to which the other

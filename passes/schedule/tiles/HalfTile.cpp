@@ -84,8 +84,8 @@ static bool isExact(Value v, Value anchor) {
   });
 }
 
-/// Whether operators on f16 can compute what `v`, computed in f32, becomes when
-/// it is rounded to f16.
+/// Whether f16 operators give the same result as computing `v` in f32 and then
+/// rounding it to f16. The elements of `anchor` count as exact in f16.
 static bool canRound(Value v, Value anchor) {
   Operation *op = v.getDefiningOp();
   if (isExact(v, anchor))
