@@ -8,7 +8,7 @@
 
 namespace ingot::decide {
 
-/// Moves the groups in the body of the group `chain` in front of it, and erases
+/// Moves the groups in the body of the group `chain` to before it, and erases
 /// `chain`.
 void separateStages(graph::GroupOp chain);
 
