@@ -225,17 +225,9 @@ std::optional<Expression> KernelPrinter::intrinsic(Operation *op) {
     if (const Intrinsic *row =
             context.target.intrinsic(pair.getIntrinsicName(), from, type))
       return intrinsic(row->spelling, op->getOperands(), type);
-  if (auto dot = dyn_cast<kernel::DotOp>(op);
-      dot && op->hasAttr(kernel::kAcrossLanesAttr))
+  if (auto dot = dyn_cast<kernel::DotOp>(op))
     if (const Intrinsic *row = context.target.intrinsic(
-            kernel::dotAcrossLanes(dot.getTypeOfA(), dot.getTypeOfB()), from,
-            type))
-      return intrinsic(row->spelling, op->getOperands(), type, sign);
-  if (auto dot = dyn_cast<kernel::DotOp>(op);
-      dot && getElementTypeOrSelf(type).isInteger(16))
-    if (const Intrinsic *row = context.target.intrinsic(
-            kernel::dotInHalves(dot.getTypeOfA(), dot.getTypeOfB()), from,
-            type))
+            kernel::intrinsicName(dot), from, type))
       return intrinsic(row->spelling, op->getOperands(), type, sign);
   if (auto dot = dyn_cast<kernel::DotOp>(op))
     if (auto lane = kernel::dotLane(dot.getB()))

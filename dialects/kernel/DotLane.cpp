@@ -41,4 +41,12 @@ std::string dotInHalves(StringRef a, StringRef b) {
   return ("kernel.dot." + a + "." + b + "[halves]").str();
 }
 
+std::string intrinsicName(DotOp dot) {
+  std::string a = dot.getTypeOfA(), b = dot.getTypeOfB();
+  if (dot->hasAttr(kAcrossLanesAttr))
+    return dotAcrossLanes(a, b);
+  return getElementTypeOrSelf(dot.getType()).isInteger(16) ? dotInHalves(a, b)
+                                                           : "";
+}
+
 } // namespace ingot::kernel

@@ -50,6 +50,11 @@ std::string dotAcrossLanes(llvm::StringRef a, llvm::StringRef b);
 /// into 16 bits may build such a dot product.
 std::string dotInHalves(llvm::StringRef a, llvm::StringRef b);
 
+/// Returns the name of `dot` in a target's table of intrinsics if `dot` is of
+/// one of these two kinds: dotAcrossLanes or dotInHalves. Returns an empty
+/// string for other dot products, which are in the target's table of products.
+std::string intrinsicName(DotOp dot);
+
 } // namespace ingot::kernel
 
 #endif // INGOT_DIALECTS_KERNEL_DOTLANE_H

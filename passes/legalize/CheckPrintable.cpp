@@ -114,18 +114,10 @@ private:
 
   /// Whether the target's intrinsics table has an entry for the operation.
   bool isIntrinsic(Operation *op) const {
-    if (auto dot = dyn_cast<kernel::DotOp>(op);
-        dot && op->hasAttr(kernel::kAcrossLanesAttr))
-      return target.intrinsic(
-          kernel::dotAcrossLanes(dot.getTypeOfA(), dot.getTypeOfB()),
-          dot.getA().getType(), dot.getType());
-    if (auto dot = dyn_cast<kernel::DotOp>(op);
-        dot && getElementTypeOrSelf(dot.getType()).isInteger(16))
-      return target.intrinsic(
-          kernel::dotInHalves(dot.getTypeOfA(), dot.getTypeOfB()),
-          dot.getA().getType(), dot.getType());
     if (auto dot = dyn_cast<kernel::DotOp>(op))
-      return target.product(dot.getTypeOfA(), dot.getTypeOfB(), dot.getGroup(),
+      return target.intrinsic(kernel::intrinsicName(dot), dot.getA().getType(),
+                              dot.getType()) ||
+             target.product(dot.getTypeOfA(), dot.getTypeOfB(), dot.getGroup(),
                             dot.getLanes());
     if (auto bits = dyn_cast<kernel::LowBitsOp>(op))
       return target.intrinsic(bits.getIntrinsicName(), bits.getX().getType(),

@@ -75,10 +75,10 @@ LogicalResult expandDot(kernel::DotOp op, const TargetDescription &target,
                         PatternRewriter &rewriter) {
   std::string a = op.getTypeOfA(), b = op.getTypeOfB();
   unsigned group = op.getGroup(), lanes = op.getLanes();
+  if (target.intrinsic(kernel::intrinsicName(op), op.getA().getType(),
+                       op.getType()))
+    return failure();
   if (op->hasAttr(kernel::kAcrossLanesAttr)) {
-    if (target.intrinsic(kernel::dotAcrossLanes(a, b), op.getA().getType(),
-                         op.getType()))
-      return failure();
     // A dot product across lanes may add products to the lanes in any order. So
     // it may also be computed like an ordinary dot product, in which each lane
     // adds only the products of its own elements.
@@ -86,10 +86,6 @@ LogicalResult expandDot(kernel::DotOp op, const TargetDescription &target,
                              [&] { op->removeAttr(kernel::kAcrossLanesAttr); });
     return success();
   }
-  if (getElementTypeOrSelf(op.getType()).isInteger(16) &&
-      target.intrinsic(kernel::dotInHalves(a, b), op.getA().getType(),
-                       op.getType()))
-    return failure();
   auto swap = [&] {
     rewriter.replaceOpWithNewOp<kernel::DotOp>(
         op, op.getType(), op.getB(), op.getA(), op.getAccumulator(),
