@@ -730,7 +730,14 @@ void printSource(ArrayRef<Variant> variants, const CodegenOptions &options,
   TextWriter body(stream, options.language);
   printBody(variants, options, weights, interfaces, keepsFloats,
             splits ? &constantsOut : nullptr, std::move(names), body, map);
+  bool comparesFloats = StringRef(text).contains("INGOT_IEEE");
+  if (comparesFloats) {
+    out.raw() << options.language.spelled(preciseFloats("comparisons"));
+    out.blank();
+  }
   std::vector<StringRef> macros = printCompilerMacros(text, out);
+  if (comparesFloats)
+    macros.push_back("INGOT_IEEE");
   if (map)
     map->move(os.tell());
   os << text;
