@@ -12,7 +12,7 @@ import itertools
 import sys
 
 import numpy as np
-from onnx import helper
+from onnx import helper, numpy_helper
 
 from beside_onnxruntime import Case, compare, rng
 from convolution_windows import WINDOWS
@@ -122,6 +122,23 @@ def convolutions():
                           None, np.array(128, b) if b == np.uint8 else None, pads=(1, 1, 1, 1))
 
 
+def padded():
+    """A Pad before the convolution: with the zero point of the input, which the convolution itself pads with, and with others."""
+    for a, b in SIGNS:
+        for zero, value in ((100, 0), (100, 100), (0, 0), (0, 9), (100, 101)):
+            for group in (1, 8):
+                x, w = whole((1, 8, 6, 7), a), whole((16, 8 // group, 3, 3), b)
+                wide = np.pad(x, ((0, 0), (0, 0), (1, 1), (1, 1)), constant_values=a(value))
+                name = f"padded-{names_of(a, b)}-{zero}-{value}-{group}"
+                of = convolution(name, wide, w, np.array(zero, a), np.array(128, b) if b == np.uint8 else None, group=group)
+                node, = of.model.graph.node
+                node.input[0] = "wide"
+                pad = helper.make_node("Pad", ["x", "pads", "value"], ["wide"])
+                constants = {c.name: numpy_helper.to_array(c) for c in of.model.graph.initializer}
+                constants |= {"pads": np.array([0, 0, 1, 1, 0, 0, 1, 1], np.int64), "value": np.array(value, a)}
+                yield Case(name, [pad, node], {"x": x}, constants, want=of.want)
+
+
 def symmetric():
     """Weights without -128, for which two products can be added in 16 bits: at the limits of the range,
     with channels that fill 16-byte registers, half registers, or neither."""
@@ -191,4 +208,4 @@ def narrow_results():
 
 
 if __name__ == "__main__":
-    sys.exit(compare(__doc__, sizes(), extremes(), zeros(), batches(), convolutions(), symmetric(), filters(), narrow_results()))
+    sys.exit(compare(__doc__, sizes(), extremes(), zeros(), batches(), convolutions(), padded(), symmetric(), filters(), narrow_results()))

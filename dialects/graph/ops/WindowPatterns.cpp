@@ -20,8 +20,9 @@ struct Padding {
   TransposeOp transpose; ///< between the padding and its reader, or null
   SmallVector<int64_t> low, high;
 
-  /// Matches `x` if it is padded, has one reader, and the padding does not
-  /// affect the batch and channel axes.
+  /// Matches `x` if it is the result of a graph.pad of mode `constant` or of a
+  /// transpose of such a result. Returns nullopt if one of the two has another
+  /// reader or a dynamic size, or if batch or channel axes are padded.
   static std::optional<Padding> of(Value x) {
     Padding found;
     found.transpose = x.getDefiningOp<TransposeOp>();
@@ -76,7 +77,7 @@ bool isZero(Value v) {
 }
 
 /// Whether all elements of `v` are the identity of max, the lowest number of
-/// their type.
+/// their type. False for 8-bit floats and integers of more than 32 bits.
 bool isLowest(Value v) {
   std::optional<double> number = uniformNumber(v);
   if (!number)
@@ -106,14 +107,19 @@ bool isNonNegative(Value v) {
   return isa<MaximumOp>(op) ? x || y : x && y;
 }
 
-/// Folds padding with zeros into a convolution or a pool with a p-norm: zeros
-/// add nothing to their sums.
+/// Returns the value that an operator gives to positions outside of its input.
+int64_t outsideOf(ConvOp conv) { return conv.getXZero() + conv.getXOutside(); }
+int64_t outsideOf(LpPoolOp) { return 0; }
+
+/// Folds padding with the value that a convolution or a pool with a p-norm
+/// itself gives to positions outside of its input.
 template <typename OpT> struct PadIntoSum : OpRewritePattern<OpT> {
   using OpRewritePattern<OpT>::OpRewritePattern;
   LogicalResult matchAndRewrite(OpT op,
                                 PatternRewriter &rewriter) const override {
     std::optional<Padding> padding = Padding::of(op.getX());
-    if (!padding || !isZero(padding->pad.getValue()))
+    if (!padding || uniformNumber(padding->pad.getValue()) !=
+                        std::optional<double>(outsideOf(op)))
       return failure();
     Value x = padding->unpadded(rewriter);
     rewriter.modifyOpInPlace(op, [&] {

@@ -35,6 +35,25 @@ func.func @conv_of_ones(%x: tensor<1x6x6x2xf32>, %w: tensor<3x3x2x4xf32>) -> ten
   return %y : tensor<1x6x6x4xf32>
 }
 
+// A convolution of integers with a zero point pads with the zero point, not with 0.
+// CHECK-LABEL: @conv_with_zero_point(
+// CHECK: graph.pad
+func.func @conv_with_zero_point(%x: tensor<1x6x6x2xui8>, %w: tensor<3x3x2x4xsi8>) -> tensor<1x6x6x4xsi32> {
+  %zero = graph.constant dense<0> : tensor<ui8> : tensor<ui8>
+  %p = graph.pad %x, %zero {low = array<i64: 0, 1, 1, 0>} : (tensor<1x6x6x2xui8>, tensor<ui8>) -> tensor<1x8x8x2xui8>
+  %y = graph.conv %p, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, groups = 1 : i64, x_zero = 128 : i64} : (tensor<1x8x8x2xui8>, tensor<3x3x2x4xsi8>) -> tensor<1x6x6x4xsi32>
+  return %y : tensor<1x6x6x4xsi32>
+}
+
+// CHECK-LABEL: @padded_with_the_zero_point(
+// CHECK: graph.conv %arg0, %arg1 {{.*}}low = array<i64: 1, 1>
+func.func @padded_with_the_zero_point(%x: tensor<1x6x6x2xui8>, %w: tensor<3x3x2x4xsi8>) -> tensor<1x6x6x4xsi32> {
+  %value = graph.constant dense<7> : tensor<ui8> : tensor<ui8>
+  %p = graph.pad %x, %value {low = array<i64: 0, 1, 1, 0>} : (tensor<1x6x6x2xui8>, tensor<ui8>) -> tensor<1x8x8x2xui8>
+  %y = graph.conv %p, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, groups = 1 : i64, x_zero = 2 : i64, x_outside = 5 : i64} : (tensor<1x8x8x2xui8>, tensor<3x3x2x4xsi8>) -> tensor<1x6x6x4xsi32>
+  return %y : tensor<1x6x6x4xsi32>
+}
+
 // CHECK-LABEL: @conv_of_edges(
 // CHECK: graph.pad
 func.func @conv_of_edges(%x: tensor<1x6x6x2xf32>, %w: tensor<3x3x2x4xf32>) -> tensor<1x6x6x4xf32> {
