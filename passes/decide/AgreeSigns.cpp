@@ -51,7 +51,10 @@ private:
     if (use.getOperandNumber() != 0 || !isa<ConvOp, MatMulOp>(op) ||
         !hasKnownSteps(op) || !mayChangeOperand(op))
       return false;
-    gain += cyclesWith(op, type) - cyclesWith(op, otherSign(type));
+    double now = cyclesWith(op, type), then = cyclesWith(op, otherSign(type));
+    if (now > 0 && then == 0)
+      return false;
+    gain += now - then;
     return true;
   }
 
