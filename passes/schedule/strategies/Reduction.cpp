@@ -70,8 +70,10 @@ public:
   }
 
 private:
-  /// Merges the trailing reduced axes into one axis if every buffer that the
-  /// reduction reads can be viewed in that shape or has a single element.
+  /// Merges the trailing reduced axes into one axis if the reduction's input is
+  /// computed elementwise from stored tensors of its shape and from tensors
+  /// with a single element. The stored tensors are then read through views of
+  /// the merged shape.
   void findFlatOperands() {
     auto found = storedOperands(reduction.getInput());
     if (!found)
@@ -80,10 +82,16 @@ private:
       --merged;
     if (merged + 1 == shape.size())
       return; // nothing to merge
+    SmallVector<int64_t> flat(shape.take_front(merged));
+    flat.push_back(length());
     for (Value v : *found) {
-      SmallVector<int64_t> flat(shape.take_front(merged));
-      flat.push_back(length());
-      operands.push_back({v, b.view(b.bufferOf(v), flat)});
+      Value merging = b.view(b.bufferOf(v), flat);
+      if (!merging) {
+        operands.clear();
+        merged = shape.size() - 1;
+        return;
+      }
+      operands.push_back({v, merging});
     }
   }
 
@@ -111,7 +119,8 @@ private:
   }
 
   /// Whether several threads of a device share a row. They do if the row has at
-  /// least two elements for each thread of a warp. Adjacent threads read
+  /// least two elements for each thread of a warp, and if these are f32 or
+  /// 32-bit integers, which threads can exchange. Adjacent threads read
   /// adjacent elements in one memory transaction.
   bool takesWarp() {
     Type type = computeType(elementOf(reduction.getInput()));
