@@ -36,11 +36,30 @@ static double roundoffOf(int32_t dataType) {
   }
 }
 
+/// Returns the bits of an integer type to which QuantizeLinear quantizes; 8 for
+/// types that are not known.
+static int bitsOf(int32_t dataType) {
+  switch (dataType) {
+  case onnx::TensorProto::INT2:
+  case onnx::TensorProto::UINT2:
+    return 2;
+  case onnx::TensorProto::INT4:
+  case onnx::TensorProto::UINT4:
+    return 4;
+  case onnx::TensorProto::INT16:
+  case onnx::TensorProto::UINT16:
+    return 16;
+  default:
+    return 8;
+  }
+}
+
 Tolerances::Tolerances(const onnx::ModelProto &model, llvm::StringRef format) {
   if (!format.empty())
     fast = format == "bf16" ? 0x1p-8 : 0x1p-11;
   for (const onnx::TensorProto &tensor : model.graph().initializer()) {
     shapes[tensor.name()].assign(tensor.dims().begin(), tensor.dims().end());
+    types[tensor.name()] = tensor.data_type();
     narrow = std::max(narrow, roundoffOf(tensor.data_type()));
   }
   for (const auto *values : {&model.graph().input(), &model.graph().output()})
@@ -115,6 +134,16 @@ void Tolerances::read(const onnx::NodeProto &node) {
   if (type == "QuantizeLinear" || type == "DynamicQuantizeLinear" ||
       type.starts_with("QLinear")) {
     path.quantizing += 1;
+    // All of these operators but QuantizeLinear quantize to 8 bits. The type of
+    // its result is that of the zero point, or an attribute.
+    int32_t to = 0;
+    if (type == "QuantizeLinear" && node.input_size() > 2)
+      to = types.lookup(node.input(2));
+    if (type == "QuantizeLinear")
+      for (const onnx::AttributeProto &attribute : node.attribute())
+        if (attribute.name() == "output_dtype" && attribute.i() != 0)
+          to = int32_t(attribute.i());
+    path.bits = std::min(path.bits, bitsOf(to));
   }
   path.sums += sums;
   path.operators += sums > 0;

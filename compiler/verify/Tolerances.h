@@ -12,10 +12,11 @@
 //   + 4 w sqrt(C)                    if --fast rounds the operands of C
 //                                    contractions on the path, with roundoff w
 //   + 2 sqrt(Q) / 2^b                if Q operators on the path quantize to b
-//                                    bits: one step each is right, too
+//                                    bits: an error of one step in each of
+//                                    them is accepted
 //
-// A model may be more sensitive than this rule knows. So twice the change that
-// the reference shows for slightly changed inputs is allowed in any case.
+// A model may be more sensitive than this rule assumes. So twice the change
+// that the reference shows for slightly changed inputs is allowed in any case.
 
 #ifndef INGOT_COMPILER_VERIFY_TOLERANCES_H
 #define INGOT_COMPILER_VERIFY_TOLERANCES_H
@@ -33,7 +34,7 @@ struct Roundings {
   /// The largest number of quantizing operators on a path, and the smallest
   /// number of bits to which one of them quantizes.
   double quantizing = 0;
-  int bits = 8;
+  int bits = 16;
 
   /// Takes the maximum with the roundings of another path, for each kind
   /// separately.
@@ -55,8 +56,9 @@ private:
   Roundings at(llvm::StringRef tensor) const { return before.lookup(tensor); }
 
   llvm::StringMap<Roundings> before;
-  /// The shapes of constants.
+  /// The shapes of constants, and the ONNX data types of initializers.
   llvm::StringMap<llvm::SmallVector<int64_t>> shapes;
+  llvm::StringMap<int32_t> types;
   /// The unit roundoff of the narrowest float type of the model's tensors, and
   /// of --fast; 0: none.
   double narrow = 0, fast = 0;
