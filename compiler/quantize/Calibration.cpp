@@ -290,9 +290,9 @@ bool Calibration::readLabels(StringRef path, MLIRContext &context,
   Reading reading{path, context, diagnostics};
   std::string error;
   std::optional<Tensor> labels;
-  // Tries all types of integers; the error message is the one for the last
-  // type.
-  for (unsigned bits : {8, 32, 64}) {
+  // Tries one type of integers after the other; the error message is the one
+  // for the last type.
+  for (unsigned bits : {8, 16, 32, 64}) {
     for (auto sign : {IntegerType::Unsigned, IntegerType::Signed})
       if (!labels)
         labels = readNpy(path, IntegerType::get(&context, bits, sign), error);
