@@ -49,6 +49,13 @@ static bool isOfStrings(Value value) {
   return type && isa<kernel::StringType>(type.getElementType());
 }
 
+/// Whether ONNX allows an operand of an operator to be a tensor of strings.
+static bool takesStrings(const onnx::OpSchema::FormalParameter &operand) {
+  return llvm::any_of(operand.GetTypes(), [](const std::string *type) {
+    return *type == "tensor(string)";
+  });
+}
+
 bool GraphImporter::checkStrings(const NodePlace &at) {
   // A call of a model-local function is not checked here: the nodes of its body
   // are checked when they are imported.
@@ -57,10 +64,14 @@ bool GraphImporter::checkStrings(const NodePlace &at) {
       functions.count(
           functionKey(at.node.domain(), at.node.op_type(), at.node.overload())))
     return true;
+  bool isAllowed = at.schema && llvm::any_of(at.schema->inputs(), takesStrings);
   report(DiagnosticId::UnsupportedType,
          "`" + printable(at.node.op_type()) +
              "` cannot take strings: an input is a string tensor",
-         at, "", "ONNX allows only numbers here: the model is invalid");
+         at, "",
+         isAllowed ? "map the strings to integers first, for example by "
+                     "LabelEncoder, or compute the node outside the network"
+                   : "ONNX allows only numbers here: the model is invalid");
   return false;
 }
 
