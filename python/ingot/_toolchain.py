@@ -17,7 +17,8 @@ from ._errors import ToolchainError
 
 # The compilers that the program searches for, and the flags with which Zig replaces each of them.
 _STAND_INS = {
-    "clang++": "",
+    # The C library is named, since Zig takes musl where it finds no program to read that from; the wheel needs glibc.
+    "clang++": "-target native-linux-gnu",
     "aarch64-linux-gnu-g++": "-target aarch64-linux-gnu",
     "arm-linux-gnueabihf-g++": "-target arm-linux-gnueabihf",
 }
