@@ -116,7 +116,7 @@ class Network:
             text = file.read()
         # Disables features that this machine lacks besides AMX, and the request for permission to use
         # AMX.
-        text = text.replace(",avx512fp16", "").replace("switch (select::number())", "switch (1)")
+        text = re.sub(r"switch \(.*select::number\(\)\)", "switch (1)", text.replace(",avx512fp16", ""))
         with open(source, "w") as file:
             file.write(change(text))
         parts = [os.path.join(folder, part) for part in ("net.cpp", "main.cpp", "net.weights.o")]
