@@ -117,8 +117,9 @@ bool Compilation::importEntries() {
   return true;
 }
 
-/// Returns the file name of a model and the SHA-256 of the file. The file is
-/// read in blocks, since a model may be larger than memory.
+/// Returns the file name of a model and the SHA-256 of the file; the name alone
+/// if the file cannot be read. The file is read in blocks, since a model may be
+/// larger than memory.
 static std::string identityOf(StringRef path) {
   std::string name = llvm::sys::path::filename(path).str();
   llvm::Expected<llvm::sys::fs::file_t> file =
@@ -277,7 +278,9 @@ bool Compilation::checkStrings() {
 }
 
 /// Some vector instructions read an operand only from VTCM, the target's fast
-/// local memory. Rejects a VTCM size that is too small for these operands.
+/// local memory. Rejects a VTCM size that is too small for these operands: then
+/// the pass PlaceInVtcm has recorded the least sufficient size in
+/// kVtcmLeastAttr.
 bool Compilation::checkVtcm() {
   int64_t least = 0;
   for (Operation &op : *moduleRef->getBody())

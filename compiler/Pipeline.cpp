@@ -81,7 +81,8 @@ static void addSimplify(OpPassManager &pm, const PipelineOptions &options) {
     functions.addPass(simplify::createSplitPhases());
     functions.addPass(simplify::createHoistConvolutions());
   }
-  // SplitJoined runs after transposes have their final positions.
+  // SplitJoined moves operators before concatenations. It runs after transposes
+  // have their final positions.
   functions.addPass(simplify::createSplitJoined());
   pm.addPass(simplify::createFoldConstants());
   if (!options.strict) {

@@ -26,7 +26,7 @@ namespace ingot {
 
 /// An entry of the table of intrinsics: the operation named `op` (such as
 /// "math.sqrt"), with an operand of type `operand` and a result of type
-/// `result`, is printed as `spelling`, in which {0} and {1} stand for the
+/// `result`, is printed as `spelling`, in which {0}, {1}, ... stand for the
 /// operands. Types are element types with lanes: f32, f32x8, i16x16. Integers
 /// are signless, and the spelling casts to the types of the intrinsic.
 /// `operand` is empty if the operation has none.
@@ -223,9 +223,9 @@ struct TargetDescription {
   bool smallCode = false;
   /// Whether only memory counts: code is kept small at any cost.
   bool smallestCode = false;
-  /// A load of consecutive f32 elements (kernel.load_next in the table of
-  /// intrinsics) may fill several registers. This is the prefix of their names
-  /// ("s": s0, s1, ...), and their number; empty and 0 if there is no such
+  /// The registers that one load of consecutive f32 elements (kernel.load_next
+  /// in the table of intrinsics) may fill: the prefix of their names, such as
+  /// "s" for s0, s1, ..., and their number. Empty and 0 if there is no such
   /// load.
   llvm::StringRef loadRegisters;
   unsigned loadRegisterCount = 0;
@@ -339,20 +339,21 @@ struct TargetDescription {
   /// support.
   llvm::SmallVector<int64_t> lanes(mlir::Type elementType) const;
   /// Whether int8 dot products pay off compared with float products: the target
-  /// has instructions for them, or is a microcontroller, whose memory is scarce.
+  /// has instructions for them, is a GPU, or is a microcontroller, whose memory
+  /// is scarce.
   bool multipliesInt8() const {
     return coreRegisters || !products.empty() || isDevice();
   }
   /// Whether matrix units multiply 8-bit floats, directly or as f16.
   bool multipliesFloat8() const { return isDevice() && multiplies("f16"); }
-  /// Whether vectors multiply four times as many 8-bit integers as floats per
-  /// instruction. Then it pays off to compute a product of 16-bit integers as
-  /// two products of 8-bit integers instead of one of floats.
+  /// Whether vectors multiply at least four times as many 8-bit integers as
+  /// floats per cycle. Then it pays off to compute a product of 16-bit integers
+  /// as two products of 8-bit integers instead of one of floats.
   bool splitsWords() const;
   /// Whether an int8 depthwise convolution with this many channels pays off
-  /// compared with a float one. This requires that vectors multiply unsigned by
-  /// signed 8-bit integers, and that an instruction narrows several vectors of
-  /// sums to one.
+  /// compared with a float one. This requires at least 16 channels, vectors
+  /// that multiply unsigned by signed 8-bit integers, and an instruction that
+  /// narrows several vectors of sums to one.
   bool filtersInt8(mlir::Type x, mlir::Type w, int64_t channels) const;
   /// Whether each thread block of a GPU computes one group of a grouped
   /// convolution. This requires that the inputs of the group are whole 16-byte

@@ -1,5 +1,4 @@
-// Prints the control flow (ifs and loops) of models that depends on run-time
-// values.
+// Prints those ifs and loops of a model that depend on run-time values.
 
 #ifndef INGOT_CODEGEN_FILES_CONTROLPRINTER_H
 #define INGOT_CODEGEN_FILES_CONTROLPRINTER_H
@@ -48,7 +47,8 @@ protected:
     return "&" + variable;
   }
   /// Print the copy of a host variable to the address that cellOf() returned,
-  /// before the body of a loop, and the copy back after it.
+  /// before the body of a loop, and the copy back after it. On a CPU, the body
+  /// accesses the variable itself, so nothing is printed.
   virtual void printToCell(const std::string &variable,
                            const std::string &cell) {}
   virtual void printFromCell(const std::string &variable,

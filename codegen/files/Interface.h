@@ -72,9 +72,9 @@ struct Interface {
             const Weights &weights);
 
   kernel::ProgramOp main;
-  /// The prefixes of the names of functions and macros: of this entry point,
-  /// and of those that all entry points of an output share. The two are equal
-  /// if there is only one entry point.
+  /// The prefixes of the functions and macros of this entry point, and of those
+  /// that all entry points of an output share. The two prefixes are equal if
+  /// the entry point is called kMainName.
   std::string name, macro, sharedName, sharedMacro;
   std::string model; ///< file name and hash of the model, for comments
   std::vector<InterfaceSize> sizes;
@@ -95,8 +95,9 @@ struct Interface {
   /// argument of a run) with its address.
   int64_t vtcmBytes = 0;
   std::string vtcmMacro, vtcmField;
-  int64_t tensorAlign =
-      1; ///< alignment in bytes required of the caller's tensors, if more than that of an element
+  /// The alignment in bytes that the target requires of the caller's tensors; 1
+  /// if they need only the alignment of an element.
+  int64_t tensorAlign = 1;
   WeightsMode weightsMode;
   std::string weightsField; ///< field for the address of a weights file
   bool isDevice = false;    ///< kernels run on a GPU

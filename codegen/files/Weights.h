@@ -2,11 +2,11 @@
 //
 // Constants are module globals (memref.global). They are stored in one of three
 // ways:
-//   source: as arrays in the .cpp or, if they are large, in a file that the .cpp
-//           includes;
-//   object: in one ELF object beside the source, with a symbol <name>_weights in
-//           .rodata; no compiler has to parse it (100 MB of source take a minute
-//           to compile);
+//   source: as arrays in the .cpp or, if they are large, in a file that the
+//           .cpp includes;
+//   object: in one ELF object beside the source, with a symbol <name>_weights
+//           in .rodata; no compiler has to parse it (100 MB of source take a
+//           minute to compile);
 //   file:   in one file, described below, which the program maps and passes to
 //           the generated code.
 // In an object or a file, each weight is aligned to 128 bytes.
@@ -78,8 +78,9 @@ public:
     return indices.lookup(global);
   }
   int64_t payloadBytes() const { return total; }
-  /// Returns the mode that Auto stands for: source below a megabyte, otherwise
-  /// object.
+  /// Returns the mode to use if `mode` was requested: `mode` itself, or for
+  /// Auto, source below a megabyte and object above. Always source if there are
+  /// no weights with an offset.
   WeightsMode resolve(WeightsMode mode) const;
   /// Marks all weights that kernels read by an offset as shared, so that they
   /// are printed once, before the text of the targets.

@@ -80,8 +80,8 @@ static bool mayAliasOthers(Value root) {
          function.getArgAttr(argument.getArgNumber(), kernel::kMayAliasAttr);
 }
 
-/// Whether an operation is a call of a function without buffer operands, which
-/// has no side effects.
+/// Whether an operation is a call of a function with one result and without
+/// buffer operands. Such a function has no side effects.
 static bool isPureCall(Operation *op) {
   return isa<func::CallOp>(op) && op->getNumResults() == 1 &&
          llvm::none_of(op->getOperandTypes(), llvm::IsaPred<MemRefType>);
@@ -173,8 +173,8 @@ static bool narrows(Operation *op) {
   return isa<arith::TruncFOp>(op) && isa<FloatType>(op->getResult(0).getType());
 }
 
-/// Whether `op` would separate two adjacent stores that GPU compilers otherwise
-/// combine: they do not combine stores across a narrowing instruction.
+/// Whether `op` must not be printed after `store`: if `op` narrows a float, it
+/// could separate two stores that GPU compilers otherwise combine.
 static bool separates(Operation *op, Operation *store) {
   return isa<memref::StoreOp>(store) && narrows(op);
 }

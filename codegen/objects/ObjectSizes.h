@@ -60,8 +60,8 @@ struct ObjectSizes {
 llvm::Expected<ObjectSizes> readObjectSizes(llvm::StringRef object,
                                             llvm::StringRef stackUsage);
 
-/// Returns the bytes of the stack frames of all functions together, a bound of
-/// the stack, since no generated function calls itself.
+/// Returns the bytes of the stack frames of all functions together. This is an
+/// upper bound of the stack, since no generated function is recursive.
 llvm::Expected<int64_t> readFrameSum(llvm::StringRef stackUsage);
 
 /// Returns the compiler flags that make an object and a stack usage file

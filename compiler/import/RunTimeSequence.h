@@ -24,8 +24,9 @@ class GraphImporter;
 class ProtoNode;
 struct NodePlace;
 
-/// The element type, ranges of sizes and capacity that all values of a sequence
-/// share, for example in all iterations of a loop.
+/// Describes the sequences that a value may hold, for example in all iterations
+/// of a loop: the element type, the ranges of the elements' sizes, and the
+/// capacity (the largest number of elements).
 struct SequenceForm {
   mlir::Type element;
   /// For each axis of an element: the range of its size.

@@ -21,13 +21,13 @@ llvm::StringRef canonicalDomain(llvm::StringRef domain);
 /// unknown.
 int64_t newestOpset(llvm::StringRef domain);
 /// Whether a domain is a well-known vendor domain: a model that uses its
-/// operators is valid.
+/// operators is valid, even if Ingot does not know an operator.
 bool isVendorDomain(llvm::StringRef domain);
 
 /// The oldest opset of ONNX's own domain that can be imported.
 inline constexpr int64_t oldestOpset = 6;
 
-/// Returns the schema of an operator that applies at `opset`; null if there is
+/// Returns the schema that applies to an operator at `opset`; null if there is
 /// none.
 const onnx::OpSchema *lookupSchema(llvm::StringRef domain, llvm::StringRef name,
                                    int64_t opset);
@@ -61,7 +61,7 @@ struct SchemaError {
 };
 
 /// Checks the number of inputs and outputs of a node, and its attributes. This
-/// needs no types.
+/// needs no types. Returns the first error; nullopt if there is none.
 std::optional<SchemaError> checkForm(const onnx::NodeProto &node,
                                      const onnx::OpSchema &schema);
 /// Returns an error if an input that the operator requires is not given.

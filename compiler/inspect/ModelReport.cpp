@@ -125,8 +125,8 @@ static void addRows(ModuleOp grouped, Footprint footprint,
   report.footprint = std::move(footprint);
 }
 
-/// Returns the types in which quantized weights of an imported module are
-/// stored.
+/// Returns the weights of an imported module that the generated code stores in
+/// wider types than the model; none if the passes fail.
 static simplify::WidenedWeights widenedWeights(ModuleOp imported,
                                                const CompileOptions &options) {
   OwningOpRef<ModuleOp> module = imported.clone();
@@ -146,8 +146,8 @@ static bool isOfSize(const Diagnostic &diagnostic) {
   return diagnostic.id == DiagnosticId::UnboundDimension;
 }
 
-/// Whether `again` contains the diagnostics of `first` that are not about sizes
-/// of dimensions, and no others.
+/// Whether `first` has diagnostics that are not about sizes of dimensions, and
+/// `again` contains exactly these.
 static bool areOthersOf(const Diagnostics &again, const Diagnostics &first) {
   auto identify = [](const Diagnostic &d) {
     return std::make_pair(d.id, d.message);
@@ -159,7 +159,8 @@ static bool areOthersOf(const Diagnostics &again, const Diagnostics &first) {
                      llvm::map_range(again.list(), identify));
 }
 
-/// Returns sizes for the dimensions that the model leaves open.
+/// Returns sizes for the dimensions that the model leaves open; none if the
+/// model cannot be opened.
 static verify::Sizes sizesFor(const CompileOptions &options,
                               MLIRContext &context) {
   Diagnostics known;
@@ -212,7 +213,8 @@ bool describeModel(const CompileOptions &options, DescribeOptions describe,
   report.target = compile.target;
   report.file = llvm::sys::path::filename(compile.model).str();
   {
-    // One copy of the model at a time: it may be large.
+    // This scope frees the model before the model is read again to compile it,
+    // since two copies of a large model may not fit in memory.
     Compilation reader(compile, *context, diagnostics);
     ModelFile *file = reader.open();
     if (!file)

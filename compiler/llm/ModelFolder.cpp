@@ -67,9 +67,9 @@ static std::string inFolder(StringRef folder, StringRef file) {
   return path.str().str();
 }
 
-/// Inserts a Slice before the last MatMul, so that it computes the logits of
-/// the last position only. Returns false if the logits are not the product of
-/// activations and constant weights.
+/// Inserts a Slice before the MatMul or MatMulNBits that computes `logits`, so
+/// that it computes the logits of the last position only. Returns false without
+/// a change if `logits` is not the product of activations and constant weights.
 static bool keepLastLogits(onnx::GraphProto &graph, StringRef logits) {
   int position = -1;
   for (int i = 0; i < graph.node_size(); ++i)
@@ -436,7 +436,8 @@ private:
     return true;
   }
 
-  /// Returns the Jinja source of the chat template in the files of the model.
+  /// Returns the Jinja source of the chat template in the files of the model;
+  /// empty if there is none.
   std::string readTemplate() {
     if (auto buffer = MemoryBuffer::getFile(
             inFolder(result.folder, "chat_template.jinja")))

@@ -15,7 +15,8 @@ using namespace llvm;
 
 namespace ingot {
 
-/// Returns the text of a file of the kernel, or nothing if it cannot be read.
+/// Returns the text of a file that the Linux kernel provides; nothing if it
+/// cannot be read.
 static std::optional<std::string> textOf(const std::string &file) {
   auto buffer = MemoryBuffer::getFileAsStream(file);
   if (!buffer)

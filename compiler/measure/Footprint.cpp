@@ -265,8 +265,8 @@ static std::vector<NodeCalls> callsByNodes(const Footprint &footprint) {
   return rows;
 }
 
-/// Lists entries such as "weights 10240 + code 312: matmul_1x10 (Times212)",
-/// largest first; equal entries are listed once.
+/// Lists the five largest entries such as "weights 10240 + code 312:
+/// matmul_1x10 (Times212)", largest first; equal entries are listed once.
 static std::string heaviest(const Footprint &footprint, StringRef what,
                             int64_t NodeCalls::*first, StringRef other,
                             int64_t NodeCalls::*second) {
@@ -314,8 +314,9 @@ static std::optional<Footprint> tryOptions(const CompileOptions &options,
   return footprint;
 }
 
-/// Returns a hint on the flash bytes that --optimize=size would save, unless
-/// the constants alone exceed the limit.
+/// Returns a hint: that the constants alone exceed the limit of flash or, if
+/// they do not, how many bytes --optimize=size would save. Empty if it would
+/// save none.
 static std::string flashHint(const CompileOptions &options,
                              const Footprint &footprint, MLIRContext &context) {
   int64_t constants = footprint.flash() - footprint.object->code;
@@ -334,8 +335,8 @@ static std::string flashHint(const CompileOptions &options,
       .str();
 }
 
-/// Returns a hint with the RAM bytes that the model needs. If no memory plan
-/// met maxRam, they are those of the smallest plan found.
+/// Returns a hint with the RAM bytes of the smallest memory plan that was
+/// found.
 static std::string ramHint(const Footprint &footprint) {
   std::string parts = "arena " + std::to_string(footprint.arena) + " + stack " +
                       std::to_string(footprint.stack);

@@ -21,7 +21,8 @@ namespace ingot {
 /// short measurements.
 struct HostRates {
   double cyclesPerSecond = 0;
-  /// Multiply-adds per cycle on the target's widest vectors; 0 if not measured.
+  /// Multiply-add instructions on the target's widest vectors per cycle; 0 if
+  /// not measured.
   double multiplyAdds = 0;
   /// Bytes per second read from the L2 cache, from the shared cache, and from
   /// memory; and the size of the shared cache.

@@ -13,8 +13,8 @@ namespace ingot::quantize {
 
 class Moments {
 public:
-  /// `samples` is the number of tensors that will be added; from each, only as
-  /// many vectors are taken as `depth` requires.
+  /// `samples` is the number of tensors that will be added. The deeper the
+  /// weight, the more vectors are taken from each tensor.
   Moments(const Weight &weight, size_t samples);
 
   /// Adds vectors from `data`, the tensor that `node` multiplies with the

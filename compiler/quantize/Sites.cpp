@@ -38,7 +38,7 @@ static bool isElementwise(const onnx::NodeProto &node) {
 /// Follows the chain of elementwise operators and reductions that computes
 /// `tensor`. Returns the only tensor on which the chain depends: x for x *
 /// sigmoid(x) or x / sqrt(mean(x * x)); `tensor` itself if there are several
-/// such tensors.
+/// such tensors or no chain.
 static std::string rootOf(const Graph &graph, llvm::StringRef tensor,
                           int depth = 0) {
   int index = graph.producer(tensor);

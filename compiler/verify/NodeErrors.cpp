@@ -142,7 +142,8 @@ private:
   /// Returns the error of a tensor; nothing if there is no expected value.
   std::optional<TensorError> errorOf(const std::string &name,
                                      const ModelValue &got) const;
-  /// Returns the error of `name` if the model is compiled with `options`.
+  /// Returns the error of `name` if the model is compiled with `options`;
+  /// nothing if that fails or there is no expected value.
   std::optional<TensorError> errorWith(const CompileOptions &options,
                                        const std::string &name);
   bool isOutput(const std::string &name) const {
@@ -322,8 +323,9 @@ void Search::findKernel() {
   });
 }
 
-/// Compares the node with the node of the other model that computes the same
-/// tensor: its attributes and constants.
+/// Compares the attributes and constants of the node with those of the node of
+/// the other model that computes the same tensor. Returns whether they differ
+/// or the other model has no such node; `found.cause` then says which.
 bool Search::findDifference() {
   Diagnostics trial;
   Compilation other(*against.options, context, trial);

@@ -20,8 +20,8 @@ namespace ingot::verify {
 struct TensorError {
   std::string name;
   std::string type;
-  /// The largest error, absolute, in units of the range of the expected
-  /// numbers, and in units in the last place of the expected number.
+  /// The largest error: as an absolute number, in units of the range of the
+  /// expected numbers, and in units in the last place of the expected number.
   double error = 0, relative = 0, ulp = 0;
   double range = 0, tolerance = 0;
   /// The signal-to-noise ratio: the power of the expected numbers over the
@@ -34,13 +34,15 @@ struct TensorError {
 };
 
 /// Compares the tensor `got` with `want`; `tolerance` is in units of the range
-/// of `want`. Integers must be equal or, if `isQuantized`, differ by at most
-/// one.
+/// of `want`. Strings and integers must be equal; but if `isQuantized`,
+/// integers of at most 16 bits may differ by one, or by the tolerance if that
+/// is more.
 TensorError measure(llvm::StringRef name, const Tensor &got, const Tensor &want,
                     double tolerance, bool isQuantized);
 
 /// Returns the largest difference between the tensors `value` and `moved`, in
-/// units of the range of `value`.
+/// units of the range of `value`; 0 if they are not float tensors of the same
+/// type.
 double changeOf(const std::optional<ModelValue> &value,
                 const std::optional<ModelValue> &moved);
 
@@ -62,7 +64,9 @@ struct NodeErrors {
   std::string cause;
 };
 
-/// Compares all tensors for `data`. `isWrong` tells whether an output is wrong.
+/// Compares all tensors for `data` with those of `against` or, without such a
+/// model, with those that the engine in `reference` computes. `isWrong` tells
+/// whether an output is wrong; `tolerance` replaces the derived tolerances.
 /// Nothing, with diagnostics, on failure.
 std::optional<NodeErrors>
 findNodeErrors(const CompileOptions &compile, const InputData &data,

@@ -33,7 +33,7 @@ static std::string keyOf(const onnx::TensorShapeProto_Dimension &dim,
                                  : dim.dim_param();
 }
 
-/// Whether a symbol is a formula such as "past + 1".
+/// Whether a symbol is a sum such as "past + 1".
 static bool isFormula(StringRef symbol) {
   return symbol.find_first_of(" +-*()/") != StringRef::npos &&
          symbol.contains_insensitive("+");

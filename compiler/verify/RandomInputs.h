@@ -37,8 +37,8 @@ std::vector<Sizes> sizesToRun(const onnx::ModelProto &model,
                               mlir::MLIRContext &context);
 
 /// Reads the inputs of InputChoices::files and fills in the others. Values of
-/// --bind are kept. Returns false with diagnostics, for example if an input
-/// determines a shape.
+/// --bind are kept. Adds a description of each input to `notes`, for the user.
+/// Returns false with diagnostics, for example if an input determines a shape.
 bool makeInputs(Compilation &compilation, const InputChoices &choices,
                 const Sizes &sizes, InputData &data,
                 std::vector<std::string> &notes);

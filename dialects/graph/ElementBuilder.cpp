@@ -221,8 +221,8 @@ Expr ElementBuilder::load(Value tensor, ArrayRef<Expr> idx) {
 }
 
 /// Names an element after the operator that computes it (`relu`, `exp`), unless
-/// the operator only returns a loaded value. The result of a conversion is
-/// named "narrowed" or "converted".
+/// the operator only returns a loaded or a carried value. The result of a
+/// conversion is named "narrowed" or "converted".
 static Expr nameElement(Expr element, Operation *op) {
   if (!isa_and_nonnull<memref::LoadOp, vector::LoadOp>(
           element.value.getDefiningOp()) &&

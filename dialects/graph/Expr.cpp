@@ -65,8 +65,9 @@ Expr operator&(Expr x, Expr y) { return bitwise<arith::AndIOp>(x, y); }
 Expr operator|(Expr x, Expr y) { return bitwise<arith::OrIOp>(x, y); }
 Expr operator^(Expr x, Expr y) { return bitwise<arith::XOrIOp>(x, y); }
 
-/// Divides integers without undefined behaviour: divisors 0 and -1 are replaced
-/// by 1, and the result is corrected.
+/// Returns the quotient of two integers, or their remainder if `remainder`, by
+/// code without undefined behaviour: the divisors 0 and, if signed, -1 are
+/// replaced by 1, and the result is corrected.
 static Expr guardedDivision(Expr x, Expr y, bool remainder) {
   ElementBuilder::unify(x, y);
   APInt divisor;

@@ -13,7 +13,8 @@ using namespace mlir;
 using namespace ingot::kernel;
 
 /// Whether `a` and `b` are both tensors or both buffers, and have the same
-/// shape and element type; the signedness of the element types is ignored.
+/// shape and elements of equal size in bytes. The element types are not
+/// compared, since signedness is lost in lowering.
 static bool isSameData(Type a, Type b) {
   auto x = dyn_cast<ShapedType>(a), y = dyn_cast<ShapedType>(b);
   return x && y && x.getShape() == y.getShape() &&

@@ -53,8 +53,8 @@ inline constexpr llvm::StringLiteral kVtcmLeastAttr = "kernel.vtcm_least";
 /// Names of attributes of the arguments of kernels.
 inline constexpr llvm::StringLiteral kNameAttr = "kernel.name";
 inline constexpr llvm::StringLiteral kReadAttr = "kernel.read";
-/// States that C++ programs access a buffer of signless integers as unsigned
-/// integers.
+/// States that the generated C++ code accesses a buffer of signless integers as
+/// unsigned integers.
 inline constexpr llvm::StringLiteral kUnsignedAttr = "kernel.unsigned";
 inline constexpr llvm::StringLiteral kAlignAttr = "kernel.align";
 inline constexpr llvm::StringLiteral kClearedAttr = "kernel.cleared";
@@ -92,7 +92,8 @@ bool sharesSteps(FuncOp kernel);
 bool usesThreads(FuncOp kernel);
 
 /// Checks that the launches of a fork (whose branches run concurrently) are
-/// consecutive, and that none reads a value that another branch computes.
+/// consecutive, and that none reads a value that another branch computes. A
+/// program with forks must be public and do no work on the host.
 llvm::LogicalResult verifyForks(ProgramOp program);
 /// Checks that the launches of a worker group (`team`: the same threads process
 /// them in sequence) are consecutive. Between them, no other operation may do

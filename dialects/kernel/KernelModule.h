@@ -51,8 +51,8 @@ llvm::LogicalResult checkBranches(ProgramOp program,
                                   const mlir::SymbolTable &symbols);
 
 /// Calls `use` with consecutive chunks of the bytes of the initial value of
-/// `global`. Returns false if the value has no data, since its resource is
-/// missing.
+/// `global`. Returns false if there is no initial value, or if it has no data,
+/// since its resource is missing.
 bool forEachChunk(mlir::memref::GlobalOp global,
                   llvm::function_ref<void(llvm::ArrayRef<char>)> use);
 

@@ -26,8 +26,8 @@ void KernelDialect::addSizes() {
 
 namespace ingot::kernel {
 
-/// The order of symbols: by name, then by choice (how the symbol is computed
-/// from other sizes, if it is).
+/// The order of symbols: by name, then by choice (whether and how the symbol is
+/// computed from other sizes).
 static bool byName(SymbolAttr a, SymbolAttr b) {
   return std::pair(a.getName(), a.getChoice()) <
          std::pair(b.getName(), b.getChoice());
@@ -40,8 +40,8 @@ static bool byName(SymbolAttr a, SymbolAttr b) {
 Dim::Dim(SymbolAttr symbol)
     : Dim(getAffineSymbolExpr(0, symbol.getContext()), {symbol}) {}
 
-/// Flattens nested sums or products (`kind`): returns their constant term, and
-/// appends the other terms to `to`.
+/// Flattens nested sums or nested products (`kind`): returns the sum or product
+/// of the constant operands, and appends the other operands to `to`.
 static int64_t partsOf(AffineExpr value, AffineExprKind kind,
                        SmallVectorImpl<AffineExpr> &to) {
   if (auto number = dyn_cast<AffineConstantExpr>(value))
@@ -56,8 +56,8 @@ static int64_t partsOf(AffineExpr value, AffineExprKind kind,
   return kind == AffineExprKind::Mul ? x * y : x + y;
 }
 
-/// Prints an expression. A single symbol is printed without MLIR's printer,
-/// which first initializes all dialects.
+/// Returns the text of an expression. A single symbol is not printed by MLIR's
+/// printer, which would first initialize all dialects.
 static std::string textOf(AffineExpr value) {
   if (auto symbol = dyn_cast<AffineSymbolExpr>(value))
     return "s" + std::to_string(symbol.getPosition());
@@ -170,7 +170,8 @@ Dim Dim::floorDiv(int64_t divisor) const {
 }
 
 /// Flattens a product: returns its constant factor, and appends the other
-/// factors to `to`.
+/// factors to `to`. The greatest common divisor of the terms of a sum counts as
+/// a constant factor.
 static int64_t factorsOf(AffineExpr product, SmallVectorImpl<AffineExpr> &to) {
   if (auto number = dyn_cast<AffineConstantExpr>(product))
     return number.getValue();
@@ -326,8 +327,9 @@ Dim Dim::withSymbol(size_t i, const Dim &size) const {
   return Dim(value.replaceSymbols(replacements), symbols);
 }
 
-/// Returns the coefficient of symbol `position` if exactly one term of the sum
-/// `value` contains the symbol; otherwise 0.
+/// Returns the coefficient of symbol `position` in the sum `value` if exactly
+/// one term contains the symbol, and this term is the symbol times a constant;
+/// otherwise 0.
 static int64_t factorOf(AffineExpr value, unsigned position) {
   auto parts = dyn_cast<AffineBinaryOpExpr>(value);
   bool isSum = parts && value.getKind() == AffineExprKind::Add;
@@ -352,8 +354,9 @@ void Dim::narrowByChoices() {
   auto isChoice = [](SymbolAttr symbol) {
     return !symbol.isGiven() && symbol.getChoice() != SizeChoice::Quotient;
   };
-  // A symbol that is a choice, such as min(n, m), is replaced by each of the
-  // two in turn. This doubles the number of expressions to evaluate.
+  // A symbol that is a choice, such as min(n, m), is replaced by each of its
+  // two possible sizes in turn. This doubles the number of expressions to
+  // evaluate.
   constexpr int64_t mostChoices = 4;
   int64_t choices = llvm::count_if(used, isChoice);
   bool isAlone = isa<AffineSymbolExpr>(value);
@@ -531,7 +534,7 @@ LogicalResult SizesAttr::verify(function_ref<InFlightDiagnostic()> emitError,
 }
 
 /// Checks that the static shape of the tensor type consists of the maximum
-/// sizes.
+/// sizes, and that the sizes contain a symbol.
 LogicalResult
 SizesAttr::verifyEncoding(ArrayRef<int64_t> shape, Type,
                           function_ref<InFlightDiagnostic()> emitError) const {

@@ -96,9 +96,9 @@ private:
   static Dim combine(const Dim &x, const Dim &y, mlir::AffineExprKind kind);
   /// Returns this size with `size` in place of symbol `i`.
   Dim withSymbol(size_t i, const Dim &size) const;
-  /// Narrows `range`: if a symbol is a choice between two sizes, such as min(n,
-  /// m), the range is within the ranges of the two expressions with one of
-  /// these sizes in its place.
+  /// Narrows `range` if a symbol is a choice between two sizes, such as min(n,
+  /// m): substitutes each of the two sizes for the symbol, and limits `range`
+  /// to the union of the ranges of the two resulting expressions.
   void narrowByChoices();
 
   mlir::AffineExpr value;
@@ -127,7 +127,7 @@ Dim ifLess(const Dim &x, const Dim &y, const Dim &a, const Dim &b);
 Dim ifEqual(const Dim &x, const Dim &y, const Dim &a, const Dim &b);
 /// Returns x / y rounded down; y must be positive at run time.
 Dim floorDiv(const Dim &x, const Dim &y);
-/// Returns the size that `choice` selects from `operands`.
+/// Returns the size that `choice` (other than None) computes from `operands`.
 Dim chosen(SizeChoice choice, llvm::ArrayRef<Dim> operands);
 
 /// Returns a size as text, with the names of its symbols: "batch * 4 + 1",

@@ -52,8 +52,8 @@ template <typename T> std::optional<std::vector<T>> valuesOf(Value table) {
 /// Builds the operands of graph.forest_masks from those of a graph.forest.
 class Masks {
 public:
-  /// Reads the forest; fails if a tree has too many leaves, or a leaf has more
-  /// than one weight.
+  /// Reads the forest; fails if a table is not constant, a tree has too many
+  /// leaves, a leaf has more than one weight, or no tree has an inner node.
   LogicalResult read(ForestOp forest);
   /// Whether masks are faster than walks for vectors of `lanes` rows.
   bool pay(int64_t lanes) const;
@@ -66,7 +66,7 @@ private:
     std::vector<float> threshold, weights;
     std::vector<int8_t> missing;
   };
-  /// The node with index `at` of the forest, and the range [begin, end) of
+  /// An inner node: its index `at` in the forest, and the range [begin, end) of
   /// leaves in its left subtree.
   struct Node {
     int32_t at;

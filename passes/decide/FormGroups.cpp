@@ -474,8 +474,8 @@ private:
            (before == producer || before->hasOneUse());
   }
 
-  /// Whether computing `producer` within the group of its users reads each of
-  /// its elements about once.
+  /// Whether `producer` should be computed within the group of its users,
+  /// usually because this computes each of its elements about once.
   bool worthPulling(Operation *producer) const {
     int64_t produced = tensorType(producer->getResult(0)).getNumElements();
     return llvm::all_of(producer->getUsers(), [&](Operation *user) {
@@ -502,7 +502,7 @@ private:
         return schedule::readsByParts(concat) &&
                readsChannels(user, concat.getResult());
       // A convolution that reads slices or operands of a concatenation in place
-      // needs the tensor in memory.
+      // needs the sliced or concatenated tensors in memory.
       if (isa<SliceOp, ConcatOp>(user) &&
           llvm::any_of(user->getUsers(), [&](Operation *reader) {
             auto slice = dyn_cast<SliceOp>(user);

@@ -400,8 +400,8 @@ struct FormIntegerDotsPass : impl::FormIntegerDotsBase<FormIntegerDotsPass> {
   }
 
 private:
-  /// Pads the input of a depthwise convolution, if a strategy of the target
-  /// needs all windows inside of the input.
+  /// Pads the input of a depthwise convolution and folds its zero point into
+  /// the bias if a strategy of the target needs that.
   static void formFilters(ConvOp conv, const TargetDescription &target) {
     if (auto stream = schedule::ChannelStream::of(conv, target))
       ConvolutionRewriting(conv).runDepthwise(stream->overreach());

@@ -21,8 +21,8 @@
 //
 // All scales, zero points and addends must be constants, and no float between
 // the integers and the quantization may have another user. All other
-// quantizations stay in floats, but multiply by the inverse of the scale
-// instead of dividing by it.
+// quantizations stay in floats; if they have a single constant scale, they
+// multiply by its inverse instead of dividing by it.
 
 #include "passes/decide/IntegerSums.h"
 #include "passes/decide/Passes.h"

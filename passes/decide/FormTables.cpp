@@ -8,7 +8,8 @@
 // 256 values and folding the result like any other constant, so results are
 // bit-identical. All other operands of the chain must be scalar constants. On
 // targets that scale integers without floats, a sum of scaled integers is not
-// replaced: FormIntegerScales merges it into its user or producer.
+// replaced unless the option `strict` is set: FormIntegerScales merges it into
+// its user or producer.
 
 #include "dialects/graph/GraphDialect.h"
 #include "passes/decide/ElementOperators.h"

@@ -68,8 +68,9 @@ WindowRows windowRows(Operation *op, const WindowAttributes &window,
           std::max<int64_t>(0, last + 1 - size)};
 }
 
-/// Returns the positions of the operand of `pad` that correspond to `need` of
-/// its result, without the padding.
+/// Returns the positions of the operand of `pad`, along the axis of `need`,
+/// that appear in the part `need` of the result of `pad`. Positions in the
+/// padding are left out.
 Rows rowsInside(PadOp pad, const Need &need) {
   int64_t low = pad.getLow()[need.axis], size = shapeOf(pad.getX())[need.axis];
   return {std::clamp<int64_t>(need.rows.begin - low, 0, size),
@@ -123,7 +124,8 @@ std::optional<SmallVector<Need>> productNeeds(MatMulOp product,
 std::optional<SmallVector<Need>> stageNeeds(GroupOp stage, const Need &need);
 
 /// Returns the part of each operand that `op` reads to compute the part `need`
-/// of its result; nothing if the positions that `op` reads are not one range.
+/// of its result; nothing if this is not known to be one range of positions of
+/// each operand.
 std::optional<SmallVector<Need>> operandNeeds(Operation *op, const Need &need) {
   SmallVector<Need> needs(op->getNumOperands());
   if (need.axis < 0)
@@ -222,8 +224,9 @@ std::optional<BodyNeeds> bodyNeeds(GroupOp group, Rows rows, int64_t axis) {
 }
 
 /// Returns the part of each operand that `stage` reads to compute the images
-/// `need` of its result. (A stage is one group of a row chain, which
-/// ChainRows.cpp forms.)
+/// `need` of its result; nothing if `need` is not on axis 0, or if `stage`
+/// reads several ranges of an operand. (A stage is one group of a row chain,
+/// which ChainRows.cpp forms.)
 std::optional<SmallVector<Need>> stageNeeds(GroupOp stage, const Need &need) {
   auto body = need.axis == 0 ? bodyNeeds(stage, need.rows, 0) : std::nullopt;
   if (!body)

@@ -2,9 +2,10 @@
 //
 // Rows are positions on axis 1 of a channels-last tensor; images are positions
 // on axis 0. operandRows computes which rows of its operands a group reads for
-// some rows of its result; buildForRows builds the group for just these rows:
+// some rows of its result; buildForRows builds the group for just these rows
+// (low: the number of padded positions before the input):
 //
-//   group(%x: 1x8x8x4) { conv 3x3, low 1 }   rows 0..4 of the result
+//   group(%x: 1x8x8x4) { conv 3x3, low 1 }   rows [0, 4) of the result
 //     ->
 //   group(%slice: 1x5x8x4) { conv 3x3, low 1 on this axis at the top only }
 

@@ -83,8 +83,9 @@ bool takesWidened(BlockArgument operand) {
   });
 }
 
-/// Whether an operator that needs full precision depends on a group's operand;
-/// with `isResult`, the group's result needs full precision too.
+/// Whether an operator that needs full precision depends on a group's operand.
+/// With `isResult`, the group's result needs full precision too, so all
+/// operands on which it depends do.
 bool needsDigits(BlockArgument operand, bool isResult) {
   llvm::SetVector<Value> computed;
   computed.insert(operand);
@@ -98,8 +99,8 @@ bool needsDigits(BlockArgument operand, bool isResult) {
   return false;
 }
 
-/// Returns the layer normalization or softmax of a group that computes nothing
-/// else; null for other groups.
+/// Returns the layer normalization or softmax that computes the result of a
+/// group directly from an operand of the group; null if there is none.
 Operation *rowsOf(GroupOp group) {
   Operation *op =
       group.getBody().front().getTerminator()->getOperand(0).getDefiningOp();
@@ -122,8 +123,10 @@ std::optional<APFloat> narrowNumber(ConstantOp constant, FloatType narrow) {
   return isRounded ? std::nullopt : std::optional(number);
 }
 
-/// In the body of a group, replaces f32 values that are rounded to the narrow
-/// type by narrow values with the same elements as the rounded ones.
+/// In the body of a group, replaces casts from f32 to the narrow type. A cast
+/// is replaced if its operand is computed only by moves from widened values and
+/// from constants that the narrow type represents exactly. The same moves are
+/// then built in the narrow type, and their result replaces that of the cast.
 class NarrowForms {
 public:
   explicit NarrowForms(FloatType narrow) : narrow(narrow) {}
@@ -197,8 +200,8 @@ private:
   static bool isView(Operation *op) {
     return isa<ReshapeOp, SliceOp, ConcatOp>(op);
   }
-  /// Collects the values that `op` computes, and unites those that must have
-  /// the same type.
+  /// Adds the results of `op` to `data` if they are computed from floats, and
+  /// unites values that must have the same type.
   void join(Operation *op) {
     bool hasData = isa<ConstantOp>(op)
                        ? isa<FloatType>(elementOf(op->getResult(0)))
@@ -235,8 +238,8 @@ private:
       wide.insert(classes.getOrInsertLeaderValue(v.getAsOpaquePointer()));
   }
 
-  /// Marks the values that `op` forces to stay f32. `op` must come after all
-  /// users of its results: they have marked these already.
+  /// Marks the values that `op` forces to stay f32. Must have been called for
+  /// all users of the results of `op`.
   void keepWide(Operation *op) {
     if (auto group = dyn_cast<GroupOp>(op)) {
       Block &body = group.getBody().front();
@@ -268,7 +271,7 @@ private:
 
   /// Whether the result of `group` can be stored rounded: the group has no
   /// reduction, and its only whole-tensor operators are layer normalization and
-  /// softmax.
+  /// softmax. A group that begins with a softmax must have no other operators.
   static bool isRounded(GroupOp group) {
     if (rowsOf(group))
       return true;

@@ -8,7 +8,7 @@
 
 namespace ingot::decide {
 
-/// Returns a constant of the type of `like`, which must have no elements.
+/// Returns a new constant of the type of `like`, a tensor without elements.
 mlir::Value emptyConstant(mlir::OpBuilder &builder, mlir::Value like);
 
 /// Moves the operators `ordered` into a group, which replaces the last of them,

@@ -14,10 +14,11 @@
 //                                    %2 = concat %c, ...
 //
 // The bands of a chain are computed from the first row to the last, or from the
-// last to the first. Successive chains alternate, so that results can overwrite
-// inputs in both directions. The attribute kernel.macs_recomputed counts
-// recomputed MACs. Groups that ChainRows.cpp has fused stay fused if they fit
-// into the arena.
+// last to the first. If successive chains alternate, results can overwrite
+// inputs in both directions; the pass tries this as well as one direction for
+// all chains. The attribute kernel.macs_recomputed counts recomputed MACs. If
+// the arena exceeds `max-bytes`, groups that ChainRows.cpp has fused are
+// separated first.
 //
 // Before chains are chosen, groups are reordered so that fewer bytes are live
 // at steps that exceed the limit (plan/OrderLaunches.h), since a chain consists

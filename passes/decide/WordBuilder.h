@@ -53,9 +53,9 @@ private:
   mlir::Value term(const Term &term, int fraction);
 };
 
-/// Whether the value of `sum`, with magnitudes of at most `bound` and with
-/// `fraction` fractional bits, is below 2^bits, and WordBuilder::sum shifts no
-/// integer beyond 32 bits.
+/// Whether WordBuilder::sum supports `sum` with `fraction` fractional bits: its
+/// integer, which represents magnitudes up to `bound`, is below 2^`bits`, and
+/// no integer is shifted beyond 32 bits.
 bool fits(const Sum &sum, double bound, int fraction, int bits);
 
 } // namespace ingot::decide

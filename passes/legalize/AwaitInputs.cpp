@@ -84,7 +84,7 @@ private:
     place(branch.getThenRegion().front(), /*isInBranch=*/true);
     place(branch.getElseRegion().front(), /*isInBranch=*/true);
   }
-  /// Moves loads of constants from behind `late` to before it. Only loads in
+  /// Moves loads of constants that follow `late` to before it. Only loads in
   /// the block of `late` are moved, up to the next loop or branch.
   void readAhead(Operation *late) {
     constexpr int64_t mostBytes = 256;

@@ -66,7 +66,8 @@ struct Joined {
 };
 
 /// Returns the innermost axes that can be merged, as many as possible, for an
-/// access with `indices` to a buffer of shape `shape` and strides `strides`.
+/// access with `indices` to a buffer of shape `shape` and strides `strides`;
+/// nothing if there are none.
 std::optional<Joined> findJoined(ValueRange indices, ArrayRef<int64_t> shape,
                                  ArrayRef<int64_t> strides) {
   for (size_t last = shape.size(); last-- > 1;) {

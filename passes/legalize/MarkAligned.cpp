@@ -38,9 +38,11 @@ namespace ingot::legalize {
 
 namespace {
 
-/// Computes the largest power of two, up to `most`, that divides an index. For
-/// a sum of indices, this is at least the smaller of the operands' powers; for
-/// a product, it is at least the product of the operands' powers.
+/// Computes a power of two, up to `most`, that divides an index. This is the
+/// largest such power for a constant, the smaller power of the operands for a
+/// sum, difference, minimum or maximum, the product of the operands' powers for
+/// a product, the smaller power of lower bound and step for a loop counter, and
+/// 1 for any other index.
 class Divisors {
 public:
   explicit Divisors(int64_t most) : most(most) {}

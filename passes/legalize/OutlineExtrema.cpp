@@ -62,7 +62,8 @@ static func::CallOp callOf(Value value, StringRef stem) {
   return name.consume_front(stem) && name == "_f32" ? call : func::CallOp();
 }
 
-/// Outlines the conversion `bits` of `min(max(x, low), high)` to an integer.
+/// Outlines `bits` if it returns the bits of an f32 of the form `min(max(x,
+/// low), high)`, whose minimum and maximum have been outlined.
 static void outlineClampedBits(arith::BitcastOp bits,
                                NumberFunctions &functions) {
   func::CallOp least = callOf(bits.getIn(), "min");

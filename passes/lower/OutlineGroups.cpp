@@ -87,8 +87,8 @@ void collectNames(Location loc, llvm::SetVector<StringRef> &names) {
   }
 }
 
-/// Whether the argument `input` is packed weights, which the group or a nested
-/// group unpacks.
+/// Whether the argument `input` holds packed weights, which the group or a
+/// nested group unpacks.
 bool isPanels(BlockArgument input) {
   return llvm::any_of(input.getUses(), [](OpOperand &use) {
     auto stage = dyn_cast<graph::GroupOp>(use.getOwner());

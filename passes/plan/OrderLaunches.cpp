@@ -11,8 +11,8 @@
 //
 // A beam search, which begins at the first launch, keeps the partial orders
 // with the least peak memory so far. Among partial orders of the same set of
-// launches, it keeps one. The program is reordered only if the memory planner
-// computes a smaller peak for the new order.
+// launches, it keeps only the best one. The program is reordered only if the
+// memory planner computes a smaller peak for the new order.
 
 #include "dialects/graph/GraphDialect.h"
 #include "dialects/kernel/HostOps.h"

@@ -57,8 +57,9 @@ public:
   void run() { rewrite(place()); }
 
 private:
-  /// The sizes of arena and VTCM, and the bytes of the arena that are live at
-  /// each launch. They become attributes of the program.
+  /// The sizes of the arena (`bytes`) and of VTCM (`secondBytes`), the lower
+  /// bound of the size of the arena, and the bytes of the arena that are live
+  /// at each launch (`use`). They become attributes of the program.
   struct Arena {
     int64_t bytes, lowerBound;
     std::vector<int64_t> use;
@@ -390,8 +391,8 @@ private:
 };
 
 /// Adds results to `op`, an if or a loop, for further memory that it needs: a
-/// second buffer for each tensor carried by a loop, and the frame of the called
-/// programs.
+/// second buffer for each tensor carried by a loop, and the frame (the part of
+/// the arena that the called programs use as their arena).
 static void addFurtherResults(Operation *op) {
   SmallVector<Type> types(op->getResultTypes());
   if (auto loop = dyn_cast<kernel::LoopOp>(op))

@@ -118,7 +118,7 @@ static void findTiles(kernel::FuncOp kernel, DeviceWork &work) {
 /// Finds blocks of keys and values that TMA copies load for all queries of a
 /// thread block, and describes their loop in `work`. One warpgroup alone takes
 /// about 9 cycles per key for its 64 queries (as strategy warpgroup-attention
-/// estimates).
+/// estimates); each of its 128 threads holds half a sum per key.
 static void findTilesOfAttention(kernel::FuncOp kernel, DeviceWork &work) {
   llvm::SmallSetVector<Value, 2> tiles;
   int64_t queries = 0;
@@ -212,10 +212,10 @@ static int64_t blocksOfMultiprocessor(const Device &device,
 
 /// Rates of the host and of the bus between host and device. PCIe 3.0 x16 has
 /// 15.8 GB/s, of which about 12 are reached. A small copy with its wait takes
-/// about 10 us (NVIDIA's blog on data transfers, 2012). A launch in a stream
-/// takes 3.8 us, in a graph 3.4 us (NVIDIA's blog on launch graphs, 2019); 2 us
-/// allows for slower hosts. Sequential host code takes about 4 ns per 4-byte
-/// element.
+/// about 10 us (NVIDIA's blog on data transfers, 2012). A launch takes 3.8 us
+/// in a stream and 3.4 us in a graph (NVIDIA's blog on launch graphs, 2019);
+/// `startSeconds` is more than the difference, to allow for slower hosts.
+/// Sequential host code takes about 4 ns per 4-byte element.
 static constexpr double hostBytesPerSecond = 1e9, busBytesPerSecond = 12e9,
                         waitSeconds = 1e-5, startSeconds = 2e-6;
 

@@ -13,8 +13,8 @@ struct KTileLoop {
   /// Number of K tiles, bytes of each, and how many may be in flight while one
   /// is multiplied.
   double kTiles = 0, bytes = 0, ahead = 1;
-  /// Bytes of a K tile that the block itself fetches if other blocks of its
-  /// cluster fetch the rest; else 0.
+  /// Bytes of a K tile that the block itself fetches, if other blocks of its
+  /// cluster fetch the rest. 0 means that it fetches all `bytes`.
   double fetched = 0;
   /// Seconds for which one K tile keeps its SM busy, and the latency that a
   /// block has per K tile even if the K tile is already in shared memory.
@@ -68,7 +68,7 @@ struct DeviceWork {
   /// use them; and whether the elements are 8-bit floats.
   int64_t matrixElement = 0;
   bool areFloat8 = false;
-  /// The K loop of a block, whose `busy`, `waiting` and `closing` are still 0.
+  /// The K loop of a block; predictTime computes its `busy`, which is 0 here.
   /// `bytes` is 0 if there is no K loop, `kTiles` is 0 if the number of K tiles
   /// is unknown. `macsPerKTile` is the number of multiply-adds per K tile; 0 if
   /// unknown.
@@ -105,7 +105,8 @@ struct DeviceTime {
 /// Predicts the duration from the bytes of operands and results, each moved
 /// once, and from the multiply-adds, at the rates of the device (tensor cores
 /// by warpgroup or by warp, else f32). A launch with too few threads to keep
-/// all SMs busy reaches only part of these rates; a K loop adds its latency.
+/// all SMs busy reaches only part of these rates; a K loop adds its latency. A
+/// kernel without threads runs on the host (hostSeconds).
 DeviceTime predictTime(const Device &device, const DeviceWork &work,
                        int64_t bytes, int64_t multiplyAdds);
 

@@ -13,9 +13,10 @@ using namespace ingot::graph;
 namespace ingot::schedule {
 namespace {
 
-/// Whether all operators of `group`, except `anchor` and a transpose of its
-/// input, are elementwise. Their other operands must be per-channel vectors or,
-/// with `readsWhole`, tensors of the result's shape.
+/// Whether all operators of `group` are elementwise, except `anchor` and a
+/// transpose of the input of `anchor`. The arguments of the group that
+/// elementwise operators read must be per-channel vectors or, with
+/// `readsWhole`, tensors of the result's type.
 bool keepsRows(GroupOp group, ConvOp anchor, bool readsWhole) {
   for (Operation &op : group.getBody().front().without_terminator()) {
     bool isRead = isa<TransposeOp>(op) && op.hasOneUse() &&
@@ -40,7 +41,8 @@ bool keepsRows(GroupOp group, ConvOp anchor, bool readsWhole) {
 }
 
 /// Whether `group` has a single result, an f32 tensor of rank 4
-/// (two-dimensional images) with static sizes and default strides.
+/// (two-dimensional images) with static sizes, default strides and no use of
+/// the second memory.
 bool isPlain(GroupOp group) {
   auto isPlainTensor = [](Value v) {
     return shapeOf(v).size() == 4 && elementOf(v).isF32() &&
@@ -51,7 +53,8 @@ bool isPlain(GroupOp group) {
          isPlainTensor(group.getResult(0));
 }
 
-/// Returns the convolution of a group if it multiplies floats and if the plan
+/// Returns the convolution of `group` if it multiplies floats, is not fused
+/// with a pool and has a result of the same type as the group, and if the plan
 /// has the order "tiles" (each tile of output positions reads all packed
 /// weights); null otherwise.
 ConvOp floatConvolutionOf(GroupOp group) {

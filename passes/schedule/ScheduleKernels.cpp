@@ -104,9 +104,9 @@ private:
         return false;
       bytes += spanBytes(buffer);
     }
-    // A host function cannot use operations of the GPU dialect. It cannot use
-    // the target's intrinsics either, except for conversions, since they are
-    // device functions.
+    // A host function can use neither operations of the GPU dialect, nor
+    // constant tables, which are in device memory, nor functions of the user,
+    // which are device functions.
     bool isOfHost = true;
     kernel.walk([&](Operation *op) {
       isOfHost &= !isa<gpu::GPUDialect>(op->getDialect()) &&

@@ -68,7 +68,7 @@ public:
   /// group's anchor: `producer` and the operators before it whose results only
   /// operators of the group read. Empty if there are none. `isMember` tells
   /// whether an operator is in the group, `isFree` whether it is in no other
-  /// group.
+  /// group. `packs` tells whether constant weights can still be packed.
   virtual llvm::SmallVector<mlir::Operation *>
   takes(mlir::Operation *producer,
         llvm::function_ref<bool(mlir::Operation *)> isMember,

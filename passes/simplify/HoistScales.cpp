@@ -50,9 +50,9 @@ namespace {
 
 using Scales = SmallVector<float>;
 
-/// Returns the elements of a constant f32 tensor, which reshapes may follow.
-/// Returns nothing for other values, or if an element is outside of a range in
-/// which the product and the quotient of two numbers are normal numbers.
+/// Returns the elements of a constant f32 tensor; reshapes may follow the
+/// constant. Returns nothing for other values, or if an element is outside of a
+/// range of positive numbers whose products and quotients are normal numbers.
 std::optional<Scales> constantScales(Value v) {
   while (auto reshape = v.getDefiningOp<ReshapeOp>())
     v = reshape.getX();

@@ -75,8 +75,8 @@ std::optional<SmallVector<MergedAxes>> axesBehind(const Moves &moves) {
   return axes;
 }
 
-/// Returns the element of a constant whose elements are all equal, which
-/// reshapes and expansions may follow; null for other values.
+/// Returns the value that all elements of a constant equal; reshapes and
+/// expansions may follow the constant. Returns null for other values.
 Attribute numberOf(Value v) {
   while (isa_and_nonnull<ReshapeOp, ExpandOp>(v.getDefiningOp()))
     v = v.getDefiningOp()->getOperand(0);
@@ -231,7 +231,7 @@ struct Weights {
   }
 
   Value scales(OpBuilder &b) { return ofBlocks(b, op.getScale()); }
-  /// Returns the zero points, or null if all are 0.
+  /// Returns the zero points of the packed elements; null if all are 0.
   Value zeros(OpBuilder &b) {
     if (isZero(numberOf(op.getZero())) && !losesSign(op.getX()))
       return {};
@@ -337,7 +337,7 @@ private:
                             gather.getAxis(), gather.getInRange());
   }
   /// Returns `parameter`, the scale or zero point of the table, for the
-  /// gathered rows; `parameter` itself if all rows have the same value.
+  /// gathered rows. If all rows have the same value, no rows are gathered.
   Value ofRows(OpBuilder &b, Value parameter) {
     ArrayRef<int64_t> own = shapeOf(parameter);
     if (own.size() < shapeOf(table.getX()).size())

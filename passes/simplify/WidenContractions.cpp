@@ -10,10 +10,10 @@
 // Matmuls are rewritten in the same way. Before this pass, HoistScales has
 // moved the scales out of the operands. Integer sums are exact in any order,
 // while f32 sums are exact only up to 2^24. Integer sums replace float sums if
-// any possible sum fits 32 bits. Weights must have no zero point: uint8 weights
-// with zero point 128 become int8 weights with zero point 0. For any other zero
-// point of the weights, the zero point times the sum of the input window is
-// subtracted.
+// every possible sum fits 32 bits. Convolutions of integers support no zero
+// point of the weights: uint8 weights with zero point 128 become int8 weights
+// with zero point 0. Any other zero point times the sum of each input window is
+// subtracted from the result.
 //
 // On targets without float vectors, or with much faster int8 dot products, a
 // 16-bit operand is split into two 8-bit ones; the weights remain 8-bit. This
@@ -79,7 +79,8 @@ std::optional<int64_t> numberOf(Value v) {
              : std::nullopt;
 }
 
-/// 8-bit integers minus their zero point, followed by transposes and reshapes.
+/// Integers of 8 or 16 bits minus their zero point, followed by transposes and
+/// reshapes.
 struct Centered {
   Value bytes;
   int64_t zero = 0;

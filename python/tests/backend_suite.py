@@ -105,7 +105,8 @@ def run_part(arguments, work):
         os.environ.setdefault("INGOT_CXX", fast_compiler(folder))
         os.environ["INGOT_CACHE"] = str(folder / "cache")
         result = Result(file)
-        # The runner of onnx reports a case as passed if the backend rejects it; only with --verbose does it say so.
+        # The runner of onnx reports a case as passed if the backend rejects it; only with --verbose does it print
+        # that the case was rejected.
         sys.argv.append("--verbose")
         for case in cases_of(arguments)[arguments.part :: arguments.jobs]:
             if case.id().split(".")[-1].removesuffix("_cpu") not in done:
@@ -114,7 +115,7 @@ def run_part(arguments, work):
 
 
 def rows_of(found, table):
-    """Returns the rejected cases by name, with the diagnostic id and its first line, or with the reason from the table."""
+    """Returns the rejected cases sorted by name, each with the id and first line of the diagnostic, or with the reason in the table."""
     rows = []
     for name, (status, why) in sorted(found.items()):
         if status == "skip":

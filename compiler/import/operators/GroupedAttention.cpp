@@ -225,8 +225,11 @@ static LogicalResult readHeads(OnnxNode &node, Grouped &g) {
   return success();
 }
 
-/// If total_sequence_length, `total`, or the number of steps (new keys per
-/// sequence) is dynamic, assumes that `total` is at least the number of steps.
+/// Ensures that total_sequence_length, `total`, is at least the number of steps
+/// (new keys per sequence), by an assumption about dynamic sizes. Without a
+/// cache, both are assumed to be equal. With a cache, if only one of them is
+/// dynamic, it is assumed to be large or small enough; if both are dynamic,
+/// `total` is assumed to be the length of the cache plus the number of steps.
 static void assumeRoom(OnnxNode &node, const Grouped &g, const Dim &total) {
   Dim steps = dimsOf(g.query)[2];
   if ((total - steps).least() >= 0)

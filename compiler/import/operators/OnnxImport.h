@@ -103,7 +103,8 @@ public:
                                 size_t others = 0);
   /// Makes the size of `x` along `axis` equal to the size of `y` along
   /// `otherAxis`: assumes that both are equal or, if that is impossible, gives
-  /// `x` the size of `y`, with a check at run time.
+  /// `x` the size of `y`, with a check at run time. If the sizes certainly
+  /// differ, fails with a diagnostic that mentions `what`.
   mlir::LogicalResult fitAxis(mlir::Value &x, int64_t axis, mlir::Value y,
                               int64_t otherAxis, const llvm::Twine &what);
   /// Returns the broadcast of `sizes`, the sizes of several operands along one
@@ -122,10 +123,12 @@ public:
   /// or nullopt for elements that are neither.
   virtual llvm::SmallVector<std::optional<Dim>>
   elementsIn(mlir::Value value) = 0;
-  /// Returns data-dependent sizes whose values are the elements of `counts`
-  /// (si64). The upper bound of each is its entry in `most`; if the entry is
-  /// nullopt, the bound is inferred or given by the user. The generated program
-  /// fails if a size exceeds its bound.
+  /// Returns a size for each element of `counts` (si64): an expression of known
+  /// sizes or, if the element is unknown at compile time, a new data-dependent
+  /// size, which the generated program reads from `counts`. The upper bound of
+  /// a new size is its entry in `most`; if the entry is nullopt, the bound is
+  /// inferred or given by the user. The generated program fails if a size
+  /// exceeds its bound.
   virtual mlir::FailureOr<Dims>
   readSizes(mlir::Value counts,
             llvm::ArrayRef<std::optional<int64_t>> most) = 0;
@@ -204,8 +207,8 @@ public:
   ImportResult buildAs(llvm::StringRef name,
                        llvm::ArrayRef<mlir::Value> operands,
                        int64_t asOpset = INT64_MAX);
-  /// Imports ONNX operator `name`, which has one result, as buildAs does, and
-  /// returns the result; null with a diagnostic on failure.
+  /// Imports ONNX operator `name`, as buildAs does, and returns its first
+  /// result; null with a diagnostic on failure.
   mlir::Value valueAs(llvm::StringRef name,
                       llvm::ArrayRef<mlir::Value> operands,
                       int64_t asOpset = INT64_MAX);
@@ -250,7 +253,8 @@ inline ImportResult one(mlir::FailureOr<mlir::Value> value) {
 
 using ImportFunction = std::function<ImportResult(OnnxNode &)>;
 
-/// An ONNX operator with its import function; `ingot ops` and OPS.md print it.
+/// An ONNX operator with its import function. `ingot ops` and OPS.md list all
+/// of them.
 struct OnnxOperator {
   std::string domain, name;
   ImportFunction import;
@@ -296,8 +300,8 @@ private:
   llvm::StringMap<OnnxOperator> operators; // by "domain.Name"
 };
 
-// Declares the function that registers the import functions of each operator
-// family. It is defined in the file with the name of the family.
+// Declares for each operator family the function that registers its import
+// functions. The function is defined in the file with the name of the family.
 #define INGOT_FAMILY(NAME) void register##NAME##Imports(OnnxRegistry &registry);
 #include "compiler/import/operators/Families.def"
 #undef INGOT_FAMILY

@@ -119,7 +119,8 @@ static ImportResult importSlice(OnnxNode &node) {
     if (step == 0)
       return node.invalid("a step is 0, but must be positive or negative");
     auto part = sliceOfAxis(sizes[axis], start, end, step);
-    // The elements of the slice depend on the values of dynamic sizes.
+    // If the values of dynamic sizes determine the elements of the slice, the
+    // generated program computes their positions.
     if (!part)
       return sliceByInput(node);
     if (auto first = part->first.known()) {

@@ -2,8 +2,9 @@
 //
 // Quant rounds a tensor to multiples of a scale within the range of an integer
 // of `bitwidth` bits, and returns floats. If 8 bits can hold these integers,
-// Quant becomes a quantization followed by a dequantization, so that integer
-// kernels can be formed. Otherwise Quant rounds floats.
+// ties are rounded to even and the zero point is even (see evenZero), Quant
+// becomes a quantization followed by a dequantization, so that integer kernels
+// can be formed. Otherwise Quant rounds floats.
 //
 // Source: the operator definitions in the documentation of QONNX.
 

@@ -30,7 +30,8 @@ public:
   }
 
   /// Returns uniform numbers in [0, 1): multiples of 2^-b, where b is the
-  /// number of bits of the type's mantissa (24 for float32).
+  /// number of bits of the type's mantissa (24 for float32). Different values
+  /// of `stream` give independent numbers.
   Value uniform(ArrayRef<Dim> sizes, FloatType type, int64_t stream = 0) {
     int64_t bits = type.getFPMantissaWidth();
     return node.elementwise<MulOp>(

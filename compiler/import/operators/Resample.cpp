@@ -224,7 +224,8 @@ static Value resize(OnnxNode &node, const ResizeMode &mode,
 
 /// Imports Resize if the generated program must compute the positions.
 /// `byInput` is the number of the input with scales or sizes. Returns nullopt
-/// if sizes and scales are known at compile time.
+/// if the sizes of the input, the scales or sizes, and the roi are known at
+/// compile time.
 static std::optional<ImportResult> resizeAtRunTime(OnnxNode &node,
                                                    const ResizeMode &mode,
                                                    ArrayRef<int64_t> axes,

@@ -41,7 +41,8 @@ private:
   Dims image;
   Dim channels;
   /// Vectors with one element per spatial axis of the image: the sizes of a
-  /// block, the numbers of block positions, and the attributes of Col2Im.
+  /// block, the numbers of block positions, and the attributes of Col2Im, where
+  /// `pads` contains only the pads at the start of each axis.
   Value block, counts, strides, dilations, pads;
 };
 } // namespace

@@ -71,10 +71,12 @@ private:
 /// Positions out of range are clamped.
 mlir::Value gatherAlong(OnnxNode &node, mlir::Value x, int64_t axis,
                         mlir::Value positions);
-/// Cuts an axis of `x` to `size` elements, or extends it with zeros.
+/// Cuts an axis of `x` to `size` elements, or extends it with zeros or empty
+/// strings.
 mlir::Value resizedAlong(OnnxNode &node, mlir::Value x, int64_t axis,
                          const Dim &size);
-/// Cuts a vector to `count` elements or extends it with zeros.
+/// Cuts a vector to `count` elements, or extends it with zeros or empty
+/// strings.
 mlir::Value resizedFlat(OnnxNode &node, mlir::Value flat, const Dim &count);
 /// Reshapes `x` to `sizes`. The generated program fails unless the numbers of
 /// elements are equal.
@@ -146,7 +148,8 @@ ImportResult splitByInput(OnnxNode &node, int64_t axis);
 ImportResult splitToLengths(OnnxNode &node, int64_t axis, int64_t parts);
 /// Pads the start of an axis of `x` by `low` elements, or crops it if `low` is
 /// negative. Then extends or cuts the end of the axis, so that the axis has
-/// `size` elements.
+/// `size` elements. `mode` is the attribute of Pad that determines the added
+/// elements: in mode `constant`, they are equal to `value`.
 mlir::Value padAlong(OnnxNode &node, mlir::Value x, int64_t axis,
                      mlir::Value low, const Dim &size, llvm::StringRef mode,
                      mlir::Value value);

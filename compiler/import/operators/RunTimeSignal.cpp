@@ -15,7 +15,7 @@ namespace {
 
 /// Builds the Fourier transform of x [outer, samples, inner, parts] to [outer,
 /// bins, inner, parts], where the last axis has the real and the imaginary
-/// part.
+/// part, or only the real part.
 class TransformOfRun {
 public:
   TransformOfRun(OnnxNode &node, const Dim &length, bool inverse, bool onesided)

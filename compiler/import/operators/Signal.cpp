@@ -209,7 +209,8 @@ Value Transform::along(Value x) const {
 }
 
 /// Imports a Fourier transform of constant length along `axis` of x [...,
-/// parts], where the last axis has the real and the imaginary part.
+/// parts], where the last axis has the real and the imaginary part, or only the
+/// real part.
 static ImportResult transformAxis(OnnxNode &node, Value x, int64_t axis,
                                   int64_t length, bool inverse, bool onesided) {
   int64_t rank = shapeOf(x).size(), parts = shapeOf(x).back();

@@ -332,7 +332,8 @@ static int benchOnHost(Arguments &arguments, Diagnostics &diagnostics) {
   bool isTraced = !arguments.trace.empty();
   arguments.compile.trace =
       arguments.perGroup || isTraced || !arguments.plot.empty();
-  // Counters count in threads that are created later.
+  // Opens the counters first, since they count only in this thread and in
+  // threads that are created later.
   std::unique_ptr<Counters> counters;
   if (!arguments.counters.empty()) {
     counters = Counters::open(arguments.counters, diagnostics);

@@ -225,7 +225,7 @@ static std::vector<std::string> changesOf(const Pair &pair) {
   return changes;
 }
 
-/// Returns the nodes of a kernel call, up to four by name.
+/// Lists up to four nodes of a kernel call, and the number of others as "+3".
 static std::string shortNodes(const json::Object &kernel) {
   std::vector<std::string> names = nodesOf(kernel);
   size_t count = names.size();

@@ -207,7 +207,8 @@ Expr ConvOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
       w = convert(w, type);
     }
     // Subtracts x_zero + x_outside, the value of padding, so that padding
-    // contributes 0.
+    // contributes 0. In return, `init` contains x_outside times the sum of all
+    // weights (see below).
     int64_t moved = getXZero() + getXOutside();
     if (moved != 0)
       x = x - double(moved);

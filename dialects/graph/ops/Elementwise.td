@@ -21,8 +21,8 @@ class Graph_Elementwise<string mnemonic, string onnx, dag operands, string resul
   code typeRule = "";
   string element = !if(!eq(!cast<string>(types), "Graph_StatedTypes"), "rule.statedElement()",
                        "resultElement(::llvm::map_to_vector(op.getOperands(), elementOf))");
-  /// The ONNX operator; empty if the importer builds the operation from several
-  /// or other ONNX operators.
+  /// The ONNX operator that becomes this operation; empty if there is none, so
+  /// that the importer builds the operation for other ONNX operators.
   string onnxName = onnx;
   code scalar = "";
   /// Attributes (dag of attribute defs), named as in ONNX.
@@ -223,8 +223,8 @@ def Graph_BitShiftOp : Graph_Bits<"bit_shift", "BitShift",
     [{ return getDirection() == "LEFT" ? x << y : x >> y; }], (ins Graph_Text<"LEFT", ["LEFT", "RIGHT"]>:$direction)>;
 /// Rounds an f32 to tf32 (10 bits of mantissa).
 def Graph_RoundToTf32Op : Graph_Function<"round_to_tf32", "", [{ return roundToTf32(x); }]>;
-/// Returns the upper 32 bits of a 64-bit product: x * y * 2^-32. This
-/// multiplies x by the factor y * 2^-32, which is less than 1.
+/// Returns the upper 32 bits of a 64-bit product: x * y * 2^-32. Thus `y`
+/// represents the factor y * 2^-32, whose absolute value is at most 1/2.
 def Graph_MulHighOp : Graph_Elementwise<"mul_high", "", (ins Graph_Integers:$x, Graph_Integers:$y)> {
   let scalar = [{ return mulHigh(x, y); }];
   let typeRule = [{

@@ -334,7 +334,9 @@ private:
   ForestMasksOp op;
   int64_t targets, lanes = 1;
   Type type, bits;
-  /// The leaf that the row of each lane reaches, and the weight of that leaf.
+  /// Buffers with one element for each lane, if there are several lanes: the
+  /// leaf that the row of the lane reaches, and the weight of that leaf. At the
+  /// end, `terms` holds the results.
   Value reached, terms;
 };
 

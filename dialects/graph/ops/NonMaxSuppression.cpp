@@ -152,7 +152,7 @@ private:
   /// permits `box` there.
   void sink(Expr box, Expr slot, Expr size) {
     // The loop carries the free slot and a cursor. The cursor equals the free
-    // slot until the box is stored, and `size` afterwards.
+    // slot while this moves, and `size` afterwards, which ends the loop.
     Exprs end = b.loopWhile(
         {slot, slot}, [&](ArrayRef<Expr> c) { return c[1] < size; },
         [&](ArrayRef<Expr> c) -> Exprs {

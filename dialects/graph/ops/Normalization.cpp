@@ -76,8 +76,9 @@ static Expr rounded(Expr x) {
   return convert({x.builder, x.value, computeType(x.type)}, x.type);
 }
 
-/// Emits softmax or log-softmax for each row along `axis`. Calls `emit` with
-/// loops over the row, a function that loads its elements, and their maximum.
+/// Emits the loops of softmax or log-softmax over the rows along `axis`. Calls
+/// `emit` to emit the code of one row, with an index of an element of the row,
+/// the loops along it, a function that loads its elements, and their maximum.
 static void overRowsOfPowers(
     BodyBuilder &b, Value input, int64_t axis,
     llvm::function_ref<void(MutableArrayRef<Expr> at, AxisLoops loops,
@@ -226,7 +227,7 @@ LogicalResult LRNOp::inferTypes(Adaptor op, TypeRule &rule) {
 
 Expr LRNOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
   int64_t axis = getAxis(), channels = shapeOf(getInput())[axis];
-  // Limits the window to the number of channels on each side.
+  // An element has at most channels - 1 others on each side.
   int64_t before = std::min<int64_t>((getSize() - 1) / 2, channels - 1);
   int64_t behind = std::min<int64_t>(getSize() / 2, channels - 1);
   Exprs at(idx);

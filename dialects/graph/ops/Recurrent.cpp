@@ -154,8 +154,8 @@ public:
 
   Expr activate(unsigned which, Expr x) {
     double alpha = op.getAlpha()[which], beta = op.getBeta()[which];
-    // Clips the input of every activation function except that of the cell
-    // state of an LSTM, like ONNX Runtime.
+    // Like ONNX Runtime, clips the input of every activation function except
+    // that of the cell state of an LSTM.
     if (op.getClip() && which < 2) {
       double clip = op.getClip()->convertToDouble();
       x = min(max(x, -clip), clip);
@@ -217,7 +217,8 @@ static LogicalResult hasSizes(TypeRule &rule, Value x, ArrayRef<Dim> sizes,
 }
 
 /// The type rule of a recurrent operator that has `gates` gates and takes the
-/// names of `activations` activation functions.
+/// names of `activations` activation functions. `hasCell`: whether it has a
+/// second state, the cell of an LSTM.
 template <typename OpAdaptor>
 static LogicalResult cellTypes(OpAdaptor op, TypeRule &rule, int64_t gates,
                                size_t activations, bool hasCell = false) {

@@ -127,7 +127,8 @@ struct SampledAxis {
   }
 
   /// Converts a coordinate of the grid in [-1, 1] to a position along the axis,
-  /// in elements.
+  /// in elements. A position outside is moved inside if the padding mode is
+  /// `border` or `reflection` (see below for an exception).
   Expr coordinate(Expr normalized) const {
     Expr n = sized(0, normalized), last = sized(-1, normalized);
     Expr x = alignCorners ? (normalized + 1.0) * 0.5 * last
@@ -276,8 +277,8 @@ Expr RoiAlignOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
   auto toIndex = [&](Expr x) { return convert(convert(x, i64), indexType); };
 
   // RoiAlign divides a region into bins, one for each output position, and
-  // averages samples of the input in each bin. For each axis (y, x): the start
-  // of the bin, its size, and the number of samples.
+  // takes the mean or maximum of samples of the input in each bin. For each
+  // axis (y, x): the start of the bin, its size, and the number of samples.
   struct Bin {
     Expr start, size, count, countReal;
   } bins[2];

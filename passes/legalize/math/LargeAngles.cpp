@@ -46,8 +46,8 @@ public:
 
   ReducedAngle reduce() {
     Num exponent = magnitude >> b.mantissaBits();
-    // `position` is the first bit of the window, the bits of 2/pi that matter
-    // for the product, within the words of 2/pi.
+    // The window consists of the bits of 2/pi that matter for the product.
+    // `position` is the index of its first bit in the words of 2/pi.
     int64_t zeros = b.pick(1, 2), bits = b.mantissaBits();
     Num position = named(
         word(exponent) - double(b.bias() + bits + 2 - 32 * zeros), "position");
@@ -96,8 +96,8 @@ private:
   }
 
   /// Returns the bits of 2/pi that begin at `position`, in 32-bit words, the
-  /// lowest first. Positions count from `zeros` words of 0 before those of
-  /// 2/pi.
+  /// lowest first. Positions are counted as if `zeros` words of 0 preceded the
+  /// words of 2/pi.
   SmallVector<Num> window(Num position, int64_t zeros) {
     size_t count = b.pick<size_t>(3, 6), bits = b.pick<size_t>(3, 6);
     SmallVector<Num> words;

@@ -33,7 +33,8 @@ struct Layout {
   int64_t offset = 0;
 
   /// Computes the layout of `buffer`. Returns nothing if the layout is not
-  /// static, or if views change the element type.
+  /// static, the buffer has no elements, views change the element type, or the
+  /// buffer does not begin at an element of `root`.
   static std::optional<Layout> of(Value buffer) {
     auto type = cast<MemRefType>(buffer.getType());
     Layout layout{buffer, {}, 0};

@@ -13,8 +13,9 @@
 // arguments. An integer that is equal in all kernels stays in the code, and so
 // does the size of the register tile, which determines the number of
 // operations. Integers that are equal to each other in each kernel become one
-// argument. An integer is computed from other arguments if it is always a
-// multiple of one, the product of two, or the sum of one and a constant.
+// argument. An integer is computed in the kernel if it is, for all kernels, a
+// fixed multiple of an argument, the product of two arguments, or the sum of an
+// argument and a constant.
 //
 // The left shifts and addends of integer requantization become arguments as
 // well, since each kernel has its own. Right shifts and clamp bounds stay in

@@ -41,9 +41,9 @@ static bool areNumbers(GroupView group) {
          });
 }
 
-/// Returns a plan for each of `most`, `most` / 2, ... elements per thread that
-/// is more than `least` and for which `fits` holds. Ends with a plan without
-/// entries.
+/// Returns a plan for each number of elements per thread among `most`, `most` /
+/// 2, ... that is greater than `least` and satisfies `fits`, and finally a plan
+/// without entries.
 static SmallVector<Plan> plansOfSizes(GroupView group, int64_t least,
                                       int64_t most,
                                       llvm::function_ref<bool(int64_t)> fits) {

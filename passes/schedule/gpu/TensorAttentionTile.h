@@ -43,8 +43,8 @@ struct TensorAttentionTile {
     return AttentionBlock::partsOfSlices(slices, warpsOfSlice() * warp, 2,
                                          values());
   }
-  /// Registers of a thread: queries, scores and weights, sums, and about as
-  /// many for addresses as nvcc 13 uses.
+  /// Estimates the registers of a thread: for queries, scores and weights,
+  /// sums, and 56 for addresses, about as many as nvcc 13 uses.
   int64_t registers() const {
     return depth / steps() * 4 + sliceKeys() / 2 +
            sliceKeys() * elementBytes / 8 + values() + 56;

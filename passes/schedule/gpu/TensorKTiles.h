@@ -26,7 +26,7 @@ protected:
   void fillRight(graph::Expr firstStep, graph::Expr stage);
   /// Load the MMA operands of a warp for one half of a K tile. loadLeft returns
   /// the operands of all the warp's rows, loadRight those of two adjacent MMAs
-  /// along the columns.
+  /// along the columns: MMAs 2 * `pair` and 2 * `pair` + 1.
   llvm::SmallVector<llvm::SmallVector<mlir::Value, 4>>
   loadLeft(graph::Expr stage, int64_t half);
   llvm::SmallVector<mlir::Value, 4> loadRight(graph::Expr stage, int64_t half,
@@ -66,12 +66,14 @@ private:
   /// right tile, for a tile in which the steps (K) of each column are
   /// contiguous.
   graph::Expr swizzledColumn(graph::Expr column, graph::Expr at);
-  /// Run `body` for this thread's share of `count` items, in unrolled code
+  /// Emit `body` for this thread's share of `count` items, in unrolled code
   /// (`share`) or in a loop (`shareLoop`).
   void share(int64_t count, llvm::function_ref<void(graph::Expr)> body);
   void shareLoop(int64_t count, llvm::function_ref<void(graph::Expr)> body);
-  /// Returns the index of item `mine` in the K tile of its slice of the block,
-  /// which has `count` items. Advances `firstStep` and `stage` to that slice.
+  /// Divides items among the K tiles that the slices of the block fill, `count`
+  /// items for each K tile. Returns the index of item number `mine` within its
+  /// K tile, and advances `firstStep` and `stage` from the first slice's K tile
+  /// to this one.
   graph::Expr inSlice(graph::Expr mine, int64_t count, graph::Expr &firstStep,
                       graph::Expr &stage);
   void fillLeftVectors(graph::Expr firstRound, graph::Expr firstStage);

@@ -37,14 +37,15 @@ public:
         !MappedMatrices::valuesOf(anchor).mayHaveMap())
       return false;
     // `group` uses the faster one of this strategy and "tensor-attention". If
-    // `group` is a kernel function already, that has been decided before.
+    // `group` is a kernel function already, this strategy has been chosen for
+    // it.
     return isa<kernel::FuncOp>(group.block->getParentOp()) ||
            rank(anchor, group.target).leastCost() <
                leastTensorAttentionSeconds(anchor, group.target);
   }
 
-  /// Takes no operators: the strategy "tensor-attention" forms the groups. Some
-  /// of them are then computed by this strategy.
+  /// Takes no operators: the strategy "tensor-attention" forms the groups of
+  /// attention, some of which are then computed by this strategy.
   SmallVector<Operation *> takes(Operation *,
                                  llvm::function_ref<bool(Operation *)>,
                                  llvm::function_ref<bool(Operation *)>,

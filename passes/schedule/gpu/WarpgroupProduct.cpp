@@ -50,7 +50,7 @@ protected:
         kTilesOf(operands, group) == 0)
       return false;
     // `group` uses the fastest of the strategies for tensor cores. If `group`
-    // is a kernel function already, that has been decided before.
+    // is a kernel function already, this strategy has been chosen for it.
     return isa<kernel::FuncOp>(group.block->getParentOp()) ||
            rank(operands, group).leastCost() <
                leastTensorSeconds(operands, group.target);
@@ -118,8 +118,8 @@ private:
     return ranking;
   }
 
-  /// Returns as many pipeline stages as fit shared memory, at most one per K
-  /// tile.
+  /// Returns how many pipeline stages the tile should have: as many as fit
+  /// shared memory, at most one per K tile and at most 8, but at least 2.
   static int64_t stagesOf(WarpgroupTile tile, int64_t kTiles,
                           const Device &device) {
     tile.stages = 8;
@@ -130,8 +130,10 @@ private:
     return tile.stages;
   }
 
-  /// Whether all clusters run at once. SMs come in groups of 16 to 18 (H100
-  /// SXM: 132 SMs), in which clusters of four leave up to two SMs idle.
+  /// Whether clusters of this size may be chosen: with one block per SM and, if
+  /// a cluster has more than two blocks, only if all clusters run at once. SMs
+  /// come in groups of 16 to 18 (H100 SXM: 132 SMs), in which clusters of four
+  /// leave up to two SMs idle.
   static bool runsAtOnce(const BlockOperands &operands,
                          const WarpgroupTile &cluster, const Device &device) {
     constexpr int64_t ofGroup = 18, usedOfGroup = 16;
@@ -141,8 +143,9 @@ private:
             blocks.most() <= device.multiprocessors * cluster.resident *
                                  usedOfGroup / ofGroup);
   }
-  /// Whether multicast within a cluster pays off. The blocks of a cluster run
-  /// in step and wait for each other at the start and at the end. This pays off
+  /// Whether `shared`, which is `tile` with multicast within a cluster, is
+  /// predicted to be clearly faster than `tile`. The blocks of a cluster run in
+  /// step and wait for each other at the start and at the end. That pays off
   /// for long products that L2 bandwidth limits: with clusters of two, 4096 x
   /// 4096 x 4096 takes 180 us (193 without clusters), 6304 x 768 x 3072 about 9
   /// % less. But 4096 x 768 x 3072 takes 7 % more, 2048 x 2048 x 2048 takes
@@ -159,7 +162,8 @@ private:
                clearly * seconds(operands, tile, kTiles, device,
                                  /*areTiles=*/false);
   }
-  /// The factor by which multicast within a cluster changes a product's time.
+  /// The estimated time of a product with multicast within a cluster, as a
+  /// fraction of its time without, if isWorthSharing.
   static constexpr double sharedPart = 0.93;
 
   /// Returns why blocks with this tile cannot form a cluster; empty if they
@@ -177,7 +181,7 @@ private:
     if (tile.slices > 1)
       return "blocks that share tiles cannot have slices";
     // Each block fetches whole groups of 32 interleaved columns, or whole tiles
-    // of 64 with contiguous columns.
+    // of 64 contiguous rows or columns (TileOrder::Turned).
     auto isDivided = [](int64_t size, int64_t count, TileOrder order) {
       return size % (count * (order == TileOrder::Turned ? turnedWidth : 32)) ==
              0;
@@ -253,9 +257,10 @@ private:
   /// Estimates the time of a product. Per K tile, an SM multiplies at the rate
   /// of its tensor cores and reads tiles from shared memory (128 bytes per
   /// cycle; each MMA reads its 64 rows and all columns). A single warpgroup
-  /// waits about 60 cycles between the MMAs of two K tiles. Initialization of
-  /// mbarriers and reading a descriptor take about 300 cycles more than other
-  /// strategies. Slices (sets of warpgroups) exchange sums in shared memory.
+  /// waits about 60 cycles between the MMAs of two K tiles. Since mbarriers are
+  /// initialized and descriptors read first, a kernel takes about 300 cycles
+  /// more than with other strategies. Slices (sets of warpgroups) exchange sums
+  /// in shared memory. For `areTiles` see KTileLoop.
   static double seconds(const BlockOperands &operands,
                         const WarpgroupTile &tile, int64_t kTiles,
                         const Device &device, bool areTiles = true) {

@@ -8,9 +8,9 @@
 // each completes a part of the tile, some column groups (columns of interleaved
 // MMAs):
 //
-//   for each block of the cluster:
-//     parts[this block's number] of that block = sums of the column groups that
-//                                                that block completes
+//   for each block B of the cluster, including this one:
+//     parts[this block's number] in the shared memory of B
+//         = this block's sums of the column groups that B completes
 //   await the parts of all blocks at an mbarrier that counts their bytes
 //   for each column group of the thread that this block completes:
 //     result = epilogue(parts[0] + parts[1] + ...)

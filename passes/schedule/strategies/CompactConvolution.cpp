@@ -32,16 +32,18 @@ using namespace ingot::graph;
 namespace ingot::schedule {
 namespace {
 
-/// Whether the input is copied to scratch memory: if the group computes the
-/// input, or if it has few channels. Then a copy costs less than setting
-/// cursors (pointers to the rows of a tile) for each kernel position.
+/// Whether the input is copied to scratch memory. It is if the group computes
+/// the input, which is then not in memory, and if the input has few channels:
+/// then the copy costs less than setting cursors (pointers to the rows of a
+/// tile) for each kernel position.
 bool isCopied(ConvolutionAnchor anchor) {
   return !isa<BlockArgument>(anchor.conv.getX()) ||
          readsKernelRows(anchor.conv);
 }
 
 /// Whether the convolution is one matrix product whose rows are all positions,
-/// and the epilogue can treat the result as that matrix.
+/// its input is an argument of the group, and the epilogue can treat the result
+/// as a matrix.
 bool isFlatMatrix(GroupView group, ConvolutionAnchor anchor) {
   return anchor.isMatrix() && isa<BlockArgument>(anchor.conv.getX()) &&
          hasFlatEpilogue(group, anchor.conv);
@@ -54,8 +56,9 @@ int64_t filledSteps(ConvolutionAnchor anchor, const CursorTerms &terms) {
 }
 
 /// Whether the windows of each tile are copied to scratch memory. That is so in
-/// integer convolutions, unless the input can be read as a matrix whose rows
-/// are whole groups (the elements that a dot-product instruction multiplies).
+/// integer convolutions without a pool (copiesWindows), unless the input can be
+/// read as a matrix whose rows are whole groups (the elements that a
+/// dot-product instruction multiplies).
 bool areWindowsCopied(GroupOnTarget group, ConvolutionAnchor anchor) {
   return copiesWindows(anchor.conv, group.target) &&
          !(isFlatMatrix(group, anchor) &&
@@ -176,8 +179,9 @@ private:
   /// Returns the value of the padding.
   Expr outside() { return b.constantInt(int64_t(conv.getXOutside()), type); }
 
-  /// Returns the input row that kernel row 0 of the convolution reads in the
-  /// first row of the pool's window for result row `row`.
+  /// Returns the first input row that result row `row` depends on: the one that
+  /// kernel row 0 reads for the first row of the pool's window. It is negative
+  /// if that row is padding.
   Expr topOf(Expr row) const {
     return row * double(window[0] * axes[0].stride) - double(axes[0].low);
   }
@@ -473,7 +477,9 @@ private:
   int64_t rows;
   ArrayRef<int64_t> result; // shape of the pool's or the convolution's result
   bool hasPatch = false, isBand = false;
-  Value patch, band, around; // scratch memory
+  /// Scratch memory: the windows of a tile, the copied input rows, and a row of
+  /// padding.
+  Value patch, band, around;
 };
 
 class CompactConvolutionStrategy : public Strategy {

@@ -64,7 +64,7 @@ public:
            !group.target.smallCode && !fillsRegisters(*runs, group.target);
   }
 
-  /// Whether one index of the padded axis has elements for at least half a
+  /// Whether one index of the last padded axis has elements for at least half a
   /// register, on a target where partial registers are slow. In that case the
   /// loop nest (LoopNest.cpp) copies the elements fast enough without this
   /// strategy.

@@ -11,12 +11,14 @@
 // its stack, then multiplies them by all of its panels of packed weights.
 //
 // In a panel, four bytes of weights of a column are adjacent: with 4 bits,
-// eight steps. The even steps are the lower halves of the bytes and one operand
-// of a dot product with groups of four steps, the odd steps are another one.
-// Quantized rows are stored in the order of these operands.
+// eight steps. The lower halves of the bytes are the even steps, the upper
+// halves the odd steps. A dot product, which takes four steps, multiplies the
+// even ones, and another one the odd ones. Quantized rows are stored in that
+// order.
 //
 // Without such dot products, pairs of products are summed in 16 bits, for as
-// many steps as cannot overflow: 32 with 4-bit weights (16 * 15 * 127 < 2^15).
+// many steps as cannot overflow. With 4-bit weights, these are 32 steps, of
+// which each 16-bit sum has 16 products (16 * 15 * 127 < 2^15).
 
 #include "dialects/kernel/DotLane.h"
 #include "dialects/kernel/ValueNames.h"
@@ -34,8 +36,8 @@ namespace {
 
 /// The most bytes of stack memory for the quantized rows of a thread.
 constexpr int64_t mostStackBytes = 56 << 10;
-/// Adjacent bytes of weights of a column in one 32-bit lane. A dot product
-/// takes one weight from each byte.
+/// The number of adjacent bytes of weights of a column in one 32-bit lane. A
+/// dot product takes one weight from each byte.
 constexpr int64_t group = 4;
 
 /// The dot products with which a target multiplies 2- or 4-bit weights, each
@@ -500,7 +502,8 @@ private:
     }
 
     /// Returns minus the sum of a row's quantized elements in a block of steps
-    /// (K), times the zero point of the weights.
+    /// (K), times the zero point of the weights; 0 if the weights have no zero
+    /// points.
     Expr offsetOf(Expr row, std::optional<Expr> panel, Expr block, size_t v) {
       if (!product.getZeros())
         return b.constantInt(0, si32);

@@ -2,9 +2,9 @@
 //
 // Each time step reads all recurrent weights once. The weights are packed into
 // panels, so that memory is read sequentially; a panel has the columns that are
-// summed together in registers. If the weights exceed the L2 cache, every other
-// time step reads the panels in reverse order, since the panels that were read
-// last are still in the cache.
+// summed together in registers. If the weights take more than three quarters of
+// the L2 cache, every other time step reads the panels in reverse order, since
+// the panels that were read last are still in the cache.
 
 #include "passes/schedule/Anchors.h"
 #include "passes/schedule/Strategy.h"

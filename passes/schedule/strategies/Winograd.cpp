@@ -38,8 +38,8 @@ namespace ingot::schedule {
 namespace {
 
 /// Returns the convolution of a group that computes nothing else except cheap
-/// operators and a pool, if its weights are already transformed; null in other
-/// cases.
+/// operators and a pool, if its weights are already transformed and packed;
+/// null in other cases.
 ConvolutionAnchor sampledConvolution(GroupView group) {
   ConvolutionAnchor found = ConvolutionAnchor::onlyOf(group);
   bool isSampled =

@@ -135,8 +135,10 @@ private:
               });
   }
 
-  /// Stores the score -inf in the lanes after the last of `count` keys, so that
-  /// these lanes get the softmax weight 0.
+  /// If `count` keys do not fill whole vectors, stores the score -inf in all
+  /// lanes of the last vector of each row. The scores of the keys overwrite
+  /// some of these lanes later; the lanes after the last key get the softmax
+  /// weight 0.
   void hideBehind(const Rows &rows, const Dim &count) {
     Dim whole = wholeVectors(count);
     if (whole == count)
@@ -246,8 +248,9 @@ private:
     return at;
   }
 
-  /// Calls `body(row, column, sums)` for each vector of a tile's sums. `column`
-  /// is the column of the vector's first lane.
+  /// Calls `body` for each vector of sums of the tile that begins at row `row`
+  /// and column `column`. `body` gets the row of the vector, the column of its
+  /// first lane, and the vector.
   void overVectors(Tile &tile, Expr row, Expr column,
                    llvm::function_ref<void(Expr, Expr, Expr &)> body) {
     for (int64_t i = 0; i < tile.rows; ++i) {
@@ -477,7 +480,7 @@ private:
   void storeResult(Expr sum, Expr factor, Expr row, Expr column) {
     Expr y = named(sum * factor, "attention");
     // The total of the weights is 0 if all keys are masked, and NaN if a score
-    // is NaN; the result is 0 in both cases.
+    // is NaN. With `zero_nan`, the result is 0 in both cases.
     if (anchor.softmax.getZeroNan())
       y = select(b.broadcast(factor < highest(b, type), b.lanes()), y, 0.0);
     Value product = anchor.product.getResult();

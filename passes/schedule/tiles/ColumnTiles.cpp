@@ -85,9 +85,11 @@ public:
 
 private:
   void overRow(TileBody body) {
-    // At each end of the row, a single tile covers all windows that reach into
-    // the padding. The tile at the right end is emitted once for each offset
-    // from the input's end that it can have.
+    // At each end of the row, a single tile must cover all windows that reach
+    // into the padding. The tile at the right end is emitted once for each
+    // offset from the input's end that it can have, of which there must be at
+    // most `stride`. If one of these conditions does not hold, compute position
+    // by position.
     if (leading > width || trailing > width ||
         excess.most() - excess.least() >= axis.stride)
       return overPositions(body);

@@ -1,5 +1,5 @@
-// Register tiles that are read through cursors: the inner loop for in-order
-// cores with little code memory.
+// Register tiles whose operands are read through cursors: the inner loop for
+// in-order cores with little code memory.
 //
 // A tile has one cursor (a pointer that advances with each load) for each row
 // and one for the weights. Only the tile itself is unrolled. For example, an
@@ -55,8 +55,9 @@ std::vector<CursorTileChoice> rankCursorTiles(const TileWork &work,
                                               const CursorTerms &terms,
                                               int64_t panelWidth = 0);
 
-/// Returns the tiles that fit the registers of the target, scalar or vector,
-/// best first.
+/// Returns the tiles that fit the registers, best first: vector tiles if
+/// `terms.inVectors(target)`, scalar tiles otherwise. If `panelWidth` is not 0,
+/// all have `panelWidth` columns, in vector tiles rounded up to whole vectors.
 std::vector<CursorTileChoice> rankCompactTiles(const TileWork &work,
                                                const TargetDescription &target,
                                                const CursorTerms &terms,

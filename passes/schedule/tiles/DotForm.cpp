@@ -71,9 +71,10 @@ static bool isSymmetric(ElementsAttr weights) {
 
 /// Returns the DotForm in which the lanes of a vector of sums take different K
 /// steps (acrossLanes); nothing if the target has no such dot products. The
-/// convolution's input channels must fill registers or half registers. Weights
-/// that are already packed for this DotForm are recognized by the size of their
-/// groups.
+/// convolution's input channels must fill registers or half registers. The
+/// weights must be constant and none of them -128 (see kAcrossLanesAttr);
+/// weights that are already packed for this DotForm are recognized by the size
+/// of their groups.
 static std::optional<DotForm> formAcrossLanes(ConvOp conv,
                                               const TargetDescription &target) {
   auto x = dyn_cast<IntegerType>(elementOf(conv.getX())),

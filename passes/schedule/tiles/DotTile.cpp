@@ -483,9 +483,9 @@ private:
   SmallVector<Part> parts;
 };
 
-/// Emits a tile in which the lanes of a vector of sums take different K steps.
-/// Multiplies a register of a row by a register of a column; the last K steps
-/// may fill only half a register.
+/// Emits a tile in which each sum is a vector whose lanes add the products of
+/// different K steps. The emitted code multiplies a register of a row by a
+/// register of a column; the last K steps may fill only half a register.
 static void accumulateAcross(KernelBuilder &b, Tile &tile, const DotForm &form,
                              int64_t steps, const DotOperands &operands,
                              int64_t firstRow, int64_t endRow) {

@@ -28,7 +28,8 @@ bool storeFlat(
 /// Prefetches the epilogue's operands that have the result's shape, on targets
 /// that prefetch single cache lines. To be called before the K steps of a tile.
 /// Without the prefetch, the tile would wait for data beyond the L2 cache while
-/// its sums occupy the registers that later loads need.
+/// its sums occupy the registers that later loads need. Does nothing for
+/// operands that stay in the L2 cache and for tiles with many cache lines.
 void fetchForEpilogue(KernelBuilder &b, const Tile &tile,
                       mlir::Operation *anchor, graph::Expr first,
                       graph::Expr firstColumn,

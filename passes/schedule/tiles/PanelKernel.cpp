@@ -48,7 +48,8 @@ int64_t ColumnVectors::width() const {
 }
 
 /// Returns the number of K steps for which a single load fetches the elements
-/// of a row of the left operand.
+/// of a row of the left operand: several if multiply-adds take a lane of a
+/// vector as factor, else 1.
 static int64_t factorLanes(const TargetDescription &target, Type type,
                            int64_t steps) {
   int64_t lanes = target.maxLanes(type);

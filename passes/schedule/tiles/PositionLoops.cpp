@@ -465,8 +465,9 @@ private:
   SmallVector<WindowAxis> axes;
   std::optional<ColumnsInMemory> columnsIn;
   Value copy;
-  /// Of the current block of result rows: its start in the scratch memory, its
-  /// image, and the first input row that is copied for it.
+  /// Of the current block of result rows: the start of its copy of input rows
+  /// in the scratch memory, its image, and the first input row that is copied
+  /// for it.
   Expr base, image, firstRow;
 };
 

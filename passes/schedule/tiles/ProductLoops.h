@@ -124,7 +124,7 @@ public:
   /// Applies the epilogue to the sums of a tile and stores the results.
   void store(Tile &tile, mlir::Value result, const Place &place,
              graph::Expr firstColumn);
-  /// Returns the index in the matrix of row number `row` of the tile.
+  /// Returns the index, in the matrix, of row number `row` of the tile.
   graph::Expr rowAt(const Place &place, int64_t row);
   /// Returns the first column of a tile.
   graph::Expr firstColumn(const Place &place, int64_t panelWidth);
@@ -138,9 +138,10 @@ private:
   mlir::Value left;
   graph::Dims sizes;
   RowsLeft rowsLeft;
-  /// `isFlat` says whether the rows of all batches form one matrix of static
-  /// size. `matrix` is the left operand viewed as that matrix; null if its
-  /// buffer does not allow that.
+  /// `isFlat` says whether there are batch axes, and the rows of all batches
+  /// form one matrix of static size. `matrix` is the left operand viewed as
+  /// that matrix; null if there is no such matrix, or if the operand's buffer
+  /// does not allow the view.
   bool isFlat = false;
   mlir::Value matrix;
 };

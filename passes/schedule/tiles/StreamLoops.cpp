@@ -105,7 +105,7 @@ private:
   }
 
   /// Returns how many result rows after the current one already have partial
-  /// sums. If it is not 0, each interleaved input row is multiplied only once,
+  /// sums. If it is not 0, each input row is loaded and interleaved only once,
   /// for all result rows that read it. It is 0 unless weights stay in
   /// registers, since only then the sums of these rows fit as well.
   int64_t carriedRows() const {

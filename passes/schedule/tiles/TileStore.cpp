@@ -34,7 +34,7 @@ static size_t vectorsTogether(const ColumnVectors &columns, size_t first,
   return 1;
 }
 
-/// Returns a lane of a vector; its index is dynamic.
+/// Returns the lane of a vector that has the dynamic index `lane`.
 static Expr laneAt(KernelBuilder &b, Expr vector, Expr lane) {
   Value v =
       vector::ExtractOp::create(b.builder, b.loc, vector.value, lane.value);

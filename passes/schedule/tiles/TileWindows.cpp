@@ -252,9 +252,9 @@ private:
     });
     Expr column = firstColumn(panel);
     int64_t width = windows.columns(), inside = y[2];
-    // If the kernel computes no positions between the end of a result row and
-    // the start of the next (which it does not store), several positions are
-    // stored together.
+    // Several positions are stored together, unless the kernel also computes
+    // positions between the end of a result row and the start of the next one,
+    // which it does not store.
     int64_t together = width == inside ? 4 : 1;
     tiles.store(
         elementOf(conv.getResult()), together, [&](Tile &tile, Expr row) {

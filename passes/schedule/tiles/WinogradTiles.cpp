@@ -145,8 +145,8 @@ double WinogradTiles::weightBytes() const {
 double cyclesOfFirstRead(double bytes, double products,
                          const TargetDescription &target) {
   // The fraction of the shorter one of the two times (for reading and for
-  // multiplying) that the longer one does not hide. Fitted to 64 and 48 to 512
-  // channels on 13 x 13 to 7 x 7 positions (Zen 5, November 2026).
+  // multiplying) that the longer one does not hide. Fitted to convolutions of
+  // 48 to 512 channels on 13 x 13 to 7 x 7 positions (Zen 5, November 2026).
   constexpr double notHidden = 0.4;
   double read = bytes / target.rates.memoryBytes;
   return std::max(read - products, 0.0) + notHidden * std::min(read, products);

@@ -330,8 +330,8 @@ private:
         reinterpret_cast<uintptr_t>(tile) + row * 128 + vector * 16;
     return reinterpret_cast<const char *>(byte ^ ((byte >> 7 & 7u) << 4));
   }
-  // Returns the address of the 16 bytes of a transposed tile that contain
-  // element `step` along K of 8 rows or columns.
+  // Returns the address of 16 bytes of a transposed tile: the elements at
+  // `step` along K of those 8 rows or columns among which `row` is.
   static const char *turnedVector(const Tile &tile, unsigned step,
                                   unsigned row) {
     return vectorAt(tile.at + row / 64 * tile.distance, step, row % 64 / 8);
@@ -357,7 +357,8 @@ private:
     }
   }
   // Converts the elements (along K) of a row of the left operand, which four
-  // threads hold in registers, and writes them to `values`.
+  // threads hold in registers, and writes them to `values`. `half` selects one
+  // of the two rows of this thread.
   template <typename Type, typename Value>
   static void decodeWords(const EmulatedProducts::Product &product,
                           unsigned half, Value *values) {
