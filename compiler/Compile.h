@@ -42,9 +42,9 @@ struct CompileOptions {
   /// from the least capable on. The generated code selects one target at run
   /// time.
   llvm::SmallVector<const TargetDescription *, 0> fallbacks;
-  /// Whether these are the options for one of the `fallbacks`. The states
-  /// (values kept from run to run) have the same layout for a fallback as for
-  /// the most capable target.
+  /// Whether these are the options for one of the `fallbacks` of another
+  /// compilation. Then states (values kept from run to run) get the layout that
+  /// all targets of that compilation share.
   bool isFallback = false;
   /// Pairs of an input and the output that becomes this input in the next run.
   std::vector<std::pair<std::string, std::string>> states;
@@ -117,9 +117,9 @@ public:
   ModelFile *open();
   /// Compiles to the end of `stage`; false with diagnostics on failure.
   bool advance(Stage stage);
-  /// Writes the output file `output` (.cpp, .c, .o or a WebAssembly module) and
-  /// its header; advances to Legalize if necessary. Returns false with
-  /// diagnostics on failure.
+  /// Writes the output file `output` (.cpp, .c, .cu, .o or a WebAssembly
+  /// module), its header, and the file of weights if there is one; advances to
+  /// Legalize if necessary. Returns false with diagnostics on failure.
   bool emit(llvm::StringRef output);
 
   /// Returns the module of the target, not of a fallback. After emit, the size

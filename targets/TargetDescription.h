@@ -95,9 +95,9 @@ struct IssueRates {
   /// memory. (Zen 5 at 4 GHz reads 102 to 126 GB/s and 31 to 45 GB/s, measured
   /// in November 2026.)
   double cacheBytes = 25, memoryBytes = 8;
-  /// Cycles that a load takes whose cache line has been evicted from L1 to L2,
-  /// while other loads are in flight. (Measured on Zen 4: 8.5 cycles for a step
-  /// that loads from 14 rows of 4096 bytes.)
+  /// Additional cycles of a load whose cache line has been evicted from L1 to
+  /// L2, while other loads are in flight. (Measured on Zen 4: 8.5 cycles for a
+  /// step that loads from 14 rows of 4096 bytes.)
   double missedLoad = 0.6;
 };
 
@@ -218,10 +218,10 @@ struct TargetDescription {
   bool multiplyByLane = false;
   InstructionCosts costs;
   IssueRates rates;
-  /// Whether memory is scarcer than time: code is kept small where that takes
-  /// little time.
+  /// Whether memory is scarcer than time: code is kept small where that costs
+  /// little speed.
   bool smallCode = false;
-  /// Whether only memory counts: code is kept small at any cost.
+  /// Whether only memory counts: code is kept small at any cost of speed.
   bool smallestCode = false;
   /// The registers that one load of consecutive f32 elements (kernel.load_next
   /// in the table of intrinsics) may fill: the prefix of their names, such as

@@ -50,8 +50,8 @@ private:
                      const std::string &cell) override;
   void printCarried(const std::string &to, const std::string &from,
                     const std::string &count, mlir::Type element) override;
-  /// Prints a call of the function of a program. After the call, the stream may
-  /// have unfinished work.
+  /// Prints a call of the function of a program, and a check of its status.
+  /// After the call, the stream may have unfinished work.
   void printChecked(const std::string &call) override {
     check(call);
     isBusy = isArriving = true;

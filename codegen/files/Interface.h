@@ -21,7 +21,7 @@ struct InterfaceTensor {
   std::string cType;    ///< C type of an element
   std::string note;     ///< what the model says about the tensor, for comments
   kernel::Dims sizes;
-  /// Number of elements; if dynamic, the largest possible one
+  /// The number of elements; if it is dynamic, its upper bound.
   int64_t elements = 0;
   bool isOutput = false;
   /// For a tensor that holds a part of an ONNX sequence or optional value:
@@ -39,7 +39,8 @@ struct InterfaceTensor {
     std::string state;
     int64_t even, odd;
     std::optional<int64_t> phase;
-    /// Whether the output is stored in place, in the buffer of its input.
+    /// Whether the output is stored in place: in the memory of the input of the
+    /// same name.
     bool isAppended = false;
   };
   std::optional<Slots> slots = std::nullopt;
@@ -102,7 +103,7 @@ struct Interface {
   std::string weightsField; ///< field for the address of a weights file
   bool isDevice = false;    ///< kernels run on a GPU
   /// The C++ text before the name of a field of the struct of data-dependent
-  /// sizes: the struct's name and an operator.
+  /// sizes: the name of a variable and an operator, "made." or "made->".
   std::string made = "made.";
 
   /// Whether the host decides during a run which kernels run on the GPU, or
@@ -112,10 +113,12 @@ struct Interface {
   /// field of the io struct, the argument of a run.
   std::string shapeText(llvm::ArrayRef<kernel::Dim> sizes) const;
   /// Returns the name of a function of the entry point within the namespace of
-  /// the model.
+  /// the model: `function` for the entry point kMainName, `function`_decode for
+  /// the entry point `decode`.
   std::string localName(llvm::StringRef function = "run") const;
   /// Returns the C text of a size. Sizes that the caller gives are fields of
-  /// `object`, such as "io->"; data-dependent sizes are fields of `made`.
+  /// `object`, such as "io->"; data-dependent sizes are fields of `made`. If
+  /// `object` is empty, both are just names of fields, for comments.
   std::string sizeText(const kernel::Dim &size,
                        llvm::StringRef object = "") const;
 };

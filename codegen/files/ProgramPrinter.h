@@ -34,8 +34,8 @@ protected:
 
   kernel::FuncOp calleeOf(kernel::LaunchOp launch) const;
   void returnIf(const llvm::Twine &condition, llvm::StringRef status);
-  /// Prints `call`, and a return from the function with the status of the call
-  /// unless it is INGOT_OK.
+  /// Prints `call` and, for the case that its status is not INGOT_OK, a return
+  /// of this status from the function that contains the call.
   void check(const llvm::Twine &call);
   /// Returns the null check " || !io->x" for each tensor of the caller that has
   /// elements, and for each pointer to which a run writes a data-dependent
@@ -60,8 +60,8 @@ protected:
   /// Returns the operations of a program that use a buffer or a slice of it.
   static llvm::SmallVector<mlir::Operation *> stepsThatUse(mlir::Value buffer);
   /// Prints a declaration of a pointer for each tensor in the state, the memory
-  /// at `state` for tensors that persist between runs. `phases` are the bytes
-  /// that select one of two buffers of such a tensor.
+  /// at `state` for tensors that persist between runs. `phases` is the name of
+  /// the array of bytes that select one of two buffers of such a tensor.
   void printStatePointers(llvm::StringRef phases);
   /// Prints code that flips the phase bytes, so that the next run reads what
   /// this run has written. A phase byte selects one of the two buffers of a

@@ -282,8 +282,8 @@ private:
     }
   }
 
-  /// Prints the output of `print`, preceded by the helper functions that it
-  /// calls.
+  /// Prints the output of `print`, preceded by the helper functions that the
+  /// printed code calls.
   void printPrograms(llvm::function_ref<void(TextWriter &)> print) {
     std::string text;
     llvm::raw_string_ostream stream(text);

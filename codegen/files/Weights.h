@@ -16,7 +16,7 @@
 //   0 "INGOTWTS"   8 u32 version (2)   12 u32 header bytes (4096)
 //   16 u64 payload bytes   24 u64 checksum of the payload
 // The generated code also contains the checksum, and rejects a file with
-// another one. The checksum is made of four chains of hashes, so that a
+// another checksum. The checksum is made of four chains of hashes, so that a
 // processor computes four hashes at a time: the first chain hashes the 64-bit
 // words 0, 4, 8, ..., the second the words 1, 5, 9, ..., and so on. The
 // checksum is the hash of the results of the four chains.

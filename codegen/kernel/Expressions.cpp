@@ -158,7 +158,8 @@ Expression KernelPrinter::intrinsic(StringRef spelling, ValueRange operands,
 
 /// Returns the name, in a target's table, of a shuffle that takes every second
 /// group of lanes of two vectors: "vector.shuffle[even 16]" for the groups 0,
-/// 2, 4, ... of 16 lanes. Empty for any other shuffle.
+/// 2, 4, ... of 16 lanes, "vector.shuffle[odd 16]" for the groups 1, 3, 5, ...
+/// Empty for any other shuffle.
 static std::string eachSecondGroup(vector::ShuffleOp op) {
   ArrayRef<int64_t> mask = op.getMask();
   int64_t lanes = mask.size(), first = mask[0];
@@ -179,9 +180,9 @@ static std::string eachSecondGroup(vector::ShuffleOp op) {
       .str();
 }
 
-/// Returns the call of the target's intrinsic for an operation, if there is
-/// one. A multiply-add with one lane of a vector as a factor has its own
-/// entries in the target's table, such as "vector.fma[2]".
+/// Returns the call of the target's intrinsic for an operation; nullopt if
+/// there is none. A multiply-add with one lane of a vector as a factor has its
+/// own entries in the target's table, such as "vector.fma[2]".
 std::optional<Expression> KernelPrinter::intrinsic(Operation *op) {
   if (op->getNumResults() == 0)
     return std::nullopt;

@@ -3,7 +3,7 @@
 // The printers call these functions for the few constructs that differ between
 // the two languages. The text in the descriptions of targets (intrinsics, and
 // what precedes the kernels) is written as C++; `spelled` converts it to the
-// language.
+// language of the source.
 
 #ifndef INGOT_CODEGEN_KERNEL_LANGUAGE_H
 #define INGOT_CODEGEN_KERNEL_LANGUAGE_H
@@ -40,7 +40,7 @@ struct Language {
   std::string elementsAt(const llvm::Twine &element,
                          llvm::StringRef text) const;
   /// Returns a conversion of a void pointer to a pointer to `element`, for use
-  /// in an initializer.
+  /// in an initializer. In C, where the conversion is implicit, returns `text`.
   std::string fromVoid(const llvm::Twine &element, llvm::StringRef text) const;
   /// Return the text of a vector with these lanes, and of a vector of zeros.
   std::string vector(const llvm::Twine &type, llvm::StringRef lanes) const;

@@ -257,9 +257,9 @@ Expression KernelPrinter::extract(vector::ExtractOp op) {
 }
 
 /// Prints a shuffle that takes consecutive lanes, or that places two vectors
-/// side by side, as a call of a function with a name. Returns nullopt for other
-/// shuffles, for shuffles of few lanes, and for vectors longer than a register,
-/// which some ABIs do not pass to functions.
+/// side by side, as a call of a function whose name says so. Returns nullopt
+/// for other shuffles, for shuffles of few lanes, for masks, on GPUs, and for
+/// vectors longer than a register, which some ABIs do not pass to functions.
 std::optional<Expression> KernelPrinter::namedShuffle(const Expression &left,
                                                       const Expression &right,
                                                       bool sameOperands,

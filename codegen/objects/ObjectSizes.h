@@ -69,9 +69,10 @@ llvm::Expected<int64_t> readFrameSum(llvm::StringRef stackUsage);
 llvm::ArrayRef<llvm::StringRef> measuringFlags();
 
 /// Measures several objects together. The first of `objects` was compiled with
-/// measuringFlags(). If the target has no operating system, the measurement
-/// includes the functions of the compiler's library that the objects call.
-/// Temporary files are written to `folder`.
+/// measuringFlags(), and `stackUsage` is its stack usage file. If the target
+/// has no operating system, the measurement includes the functions of the C
+/// library and of the compiler's library that the objects call. Temporary files
+/// are written to `folder`.
 llvm::Expected<ObjectSizes> measureObjects(const TargetDescription &target,
                                            llvm::ArrayRef<std::string> objects,
                                            llvm::StringRef stackUsage,

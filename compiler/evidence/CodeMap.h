@@ -31,8 +31,9 @@ struct Node {
   std::vector<const Function *> functions;
   /// The first and last line of each statement that calls a kernel of the node.
   std::vector<std::pair<size_t, size_t>> launches;
-  /// If the node has neither functions nor launches: the reason, and the
-  /// kernels that compute the nearest nodes before and after it in the graph.
+  /// If the node has neither functions nor launches: the reason and, if an
+  /// output of the graph depends on the node, the kernels that compute the
+  /// nearest nodes before and after it.
   std::string reason;
   llvm::SetVector<const Function *> neighbours;
 };

@@ -95,7 +95,7 @@ std::pair<size_t, size_t> Evidence::linesOf(Operation *op) const {
     if (const SourceMap::Site *site = sites.lookup(op))
       return {lineOf(site->begin), lastLineOf(site->end)};
     // An operation that has no statement of its own is part of the statement of
-    // its first user, or without users of the statement around it.
+    // its first user or, if it has no users, of the statement that contains it.
     op = op->use_empty() ? op->getParentOp() : *op->user_begin();
   }
   return {0, 0};

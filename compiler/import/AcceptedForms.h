@@ -10,7 +10,7 @@
 namespace ingot {
 
 /// Makes a parsed model acceptable where it deviates from the ONNX
-/// specification, and warns about each assumption:
+/// specification. Warns of the first two of these deviations:
 ///
 ///   - nodes of com.microsoft without an opset import: version 1, the only
 ///     version of this domain, is imported

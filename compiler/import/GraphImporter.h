@@ -200,8 +200,8 @@ public:
   /// Whether a result with dynamic sizes has at most maxTensorBytes bytes at
   /// the upper bounds of its sizes; reports a diagnostic if not.
   bool fitsAtBounds(const NodePlace &at, mlir::RankedTensorType type);
-  /// Reports each --dim option whose name is neither a dimension of an input
-  /// nor a data-dependent size.
+  /// If nothing else has been reported, reports the first --dim option whose
+  /// name is neither a dimension of an input nor a data-dependent size.
   void checkMadeOptions();
   /// Assumes that two sizes, each of which is a symbol (the name of a dynamic
   /// size), are equal: both become one symbol (EqualSizes.cpp). Returns false
@@ -329,8 +329,9 @@ private:
                       Scope &scope, std::vector<OutputPart> &parts);
   bool addSequence(const onnx::ValueInfoProto &output, NodePlace &at,
                    const Binding &value, std::vector<OutputPart> &parts);
-  /// Returns a placeholder for an absent value: zeros of the smallest shape
-  /// that the type allows.
+  /// Returns a placeholder for an absent value: an empty sequence, or a tensor
+  /// of zeros in the smallest shape that the type allows. Returns a poisoned
+  /// binding, with a diagnostic, if the element type is not supported.
   Binding zeroValue(NodePlace &at, const onnx::TypeProto &type);
 
   // Import of nodes.
@@ -399,7 +400,8 @@ private:
   Scope bodyScope(NodePlace &at, llvm::StringRef name,
                   const onnx::GraphProto &body);
   /// Imports the nodes of a body with its inputs bound to `arguments`; returns
-  /// the bindings of its outputs.
+  /// the bindings of its outputs. `shared` is the scope of the body's
+  /// initializers (see bodyScope).
   NodeResults runBody(NodePlace &at, const Scope &shared,
                       const onnx::GraphProto &body,
                       llvm::ArrayRef<Binding> arguments);
@@ -463,8 +465,8 @@ private:
   mlir::FailureOr<Binding> takeTensors(NodePlace &at, const CarriedForm &form,
                                        llvm::ArrayRef<mlir::Value> &values);
   /// Returns the form by which a tensor of varying shape is represented as a
-  /// sequence with one element. `type` has the upper bounds of the tensor's
-  /// sizes.
+  /// sequence with one element. The sizes of the element have the ranges of the
+  /// sizes in `type`.
   static CarriedForm boxOf(mlir::Type type);
   /// Returns a data-dependent size in `type` that each execution of `body`
   /// computes anew; null if there is none.
@@ -483,8 +485,8 @@ private:
   static std::optional<CarriedForm> join(const CarriedForm &a,
                                          const CarriedForm &b);
   /// Returns the smallest form that can represent both `a` and `b`, one of
-  /// which may be absent. The form describes the tensors that represent a
-  /// value. Returns nullopt if there is none.
+  /// which may be absent; nullopt if there is no such form. A form describes
+  /// the tensors that represent a value.
   static std::optional<CarriedForm> formOfEither(const Binding &a,
                                                  const Binding &b);
   /// Returns an upper bound of a size that starts at `first` and grows by

@@ -55,8 +55,8 @@ static std::string placeName(const onnx::ValueInfoProto &input, int axis) {
 }
 
 /// Returns the symbol of a dimension; empty if it has none. The names `?`, `-1`
-/// and `None` do not count: exporters write them for any unknown size, so
-/// dimensions with the same one of these names may have different sizes.
+/// and `None` do not count: exporters write them for any unknown size, so that
+/// two dimensions called `?` may have different sizes.
 static StringRef symbolOf(const onnx::TensorShapeProto::Dimension &dim) {
   StringRef name = dim.dim_param();
   bool isAnonymous = name == "?" || name == "-1" || name == "None";
@@ -471,10 +471,9 @@ bool GraphImporter::importInputs(const onnx::GraphProto &graph, Scope &scope) {
     for (auto [part, type] : llvm::zip(parts, own))
       values.back().push_back(
           addInput(partName(input->name(), part), type, part));
-    // A caller of the generated function passes a sequence with a table of the
-    // elements' shapes, unless the declared type fixes the shape of all
-    // elements. In that case, the fixed shape becomes an attribute of the
-    // argument.
+    // If the declared type fixes the shape of all elements of a sequence, a
+    // caller of the generated function passes no table of their shapes. The
+    // fixed shape then becomes an attribute of the argument.
     if (!parts.empty() && parts.back() == Part::Elements) {
       Dims element;
       for (const auto &dim : tensorIn(input->type())->shape().dim())

@@ -17,7 +17,7 @@ namespace ingot {
 /// Returns a domain by its canonical name: "" for both names of ONNX's own
 /// domain, "" and "ai.onnx".
 llvm::StringRef canonicalDomain(llvm::StringRef domain);
-/// Returns the newest opset of a domain that Ingot knows; 0 if the domain is
+/// Returns the newest opset that Ingot knows of a domain; 0 if the domain is
 /// unknown.
 int64_t newestOpset(llvm::StringRef domain);
 /// Whether a domain is a well-known vendor domain: a model that uses its
@@ -69,12 +69,13 @@ std::optional<SchemaError> checkForm(const onnx::NodeProto &node,
 std::optional<SchemaError> checkGiven(const onnx::OpSchema &schema,
                                       llvm::ArrayRef<bool> isGiven);
 /// Returns pairs of sizes that must be equal for the inputs of a node to match
-/// the rule in OperandShapes.def.
+/// the rule in OperandShapes.def; an empty list if the inputs cannot match.
 SizePairs neededSizes(const onnx::NodeProto &node, const onnx::OpSchema &schema,
                       llvm::ArrayRef<mlir::Value> inputs);
 /// Checks the element types and shapes of a node's inputs, which are null where
 /// absent. Stores in `outputs` the types that ONNX infers for the results,
-/// empty where it infers none.
+/// empty where it infers none. Returns the first error; nullopt if there is
+/// none.
 std::optional<SchemaError> checkTypes(const onnx::NodeProto &node,
                                       const onnx::OpSchema &schema,
                                       llvm::ArrayRef<mlir::Value> inputs,

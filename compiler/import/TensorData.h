@@ -72,7 +72,8 @@ mlir::FailureOr<mlir::DenseElementsAttr>
 denseTensorAttr(const onnx::TensorProto &tensor, ModelFile *file,
                 mlir::MLIRContext *context, std::string &error);
 /// Returns the elements of a tensor as raw bytes, without creating an
-/// attribute, which would live as long as the context.
+/// attribute, which would live as long as the context. On failure, returns
+/// nullopt with the reason in `error`.
 std::optional<std::vector<char>> tensorBytes(const onnx::TensorProto &tensor,
                                              ModelFile *file,
                                              mlir::MLIRContext *context,

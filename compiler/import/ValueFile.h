@@ -48,8 +48,9 @@ struct ModelValue {
   bool isSequence = false, isOptional = false, isPresent = true;
   std::vector<Tensor> tensors;
 
-  /// Whether this value and `other` are both absent, or are both present and
-  /// consist of equally many tensors, so that these can be compared in pairs.
+  /// Whether this value and `other` are both absent, or are both present, both
+  /// sequences or both not, and consist of equally many tensors, so that these
+  /// can be compared in pairs.
   bool matches(const ModelValue &other) const {
     return isPresent == other.isPresent &&
            (!isPresent || (isSequence == other.isSequence &&

@@ -99,8 +99,8 @@ static void addRows(ModuleOp grouped, Footprint footprint,
                     ModelReport &report) {
   const TargetDescription &target = *report.target;
   report.isPlanned = true;
-  // The fusion groups by location; those with the same location are in the order
-  // in which they are called.
+  // The fusion groups by location; those with the same location are in the
+  // order in which they are called.
   llvm::MapVector<Location, std::deque<GroupRow>> groups;
   llvm::DenseSet<Operation *> counted;
   grouped.walk([&](graph::GroupOp group) {
@@ -174,8 +174,9 @@ static verify::Sizes sizesFor(const CompileOptions &options,
       .front();
 }
 
-/// Compares the tensors of the model, for random inputs, with those of the model
-/// DescribeOptions::against; false with diagnostics on failure.
+/// Compares the tensors of the model, for random inputs, with those of the
+/// model DescribeOptions::against, and adds the errors to `report`; false with
+/// diagnostics on failure.
 static bool collectErrors(const CompileOptions &options,
                           const DescribeOptions &describe, ModelReport &report,
                           MLIRContext &context, Diagnostics &diagnostics) {
@@ -234,7 +235,8 @@ bool describeModel(const CompileOptions &options, DescribeOptions describe,
         compile.import.dims[key] = report.chosen[key] = size;
     again.setFile(diagnostics.file());
     planned = planAndMeasure(compile, *context, footprint, again);
-    // The first diagnostics tell more if the chosen sizes do not fit.
+    // If the chosen sizes cause new errors, reports the diagnostics of the
+    // first attempt, in which sizes were missing.
     if (planned || areOthersOf(again, trial))
       trial = std::move(again);
     else

@@ -44,14 +44,14 @@ struct ModelReport {
   std::string file;
   const TargetDescription *target = nullptr;
   ModelSummary summary;
-  /// Whether the model compiles. The members from `rows` to `unmeasured` are
-  /// known only then.
+  /// Whether the model compiles. Otherwise, the members from `rows` to
+  /// `unmeasured` are unknown.
   bool isPlanned = false;
   std::vector<KernelRow> rows;
   int64_t macs = 0, parameters = 0;
   Footprint footprint;
-  /// Quantized weights that the generated code stores in a wider type, which is
-  /// named in `storedAs`.
+  /// Quantized weights that the generated code stores in a wider type: their
+  /// bytes in the model and in the generated code, and the name of that type.
   struct {
     int64_t bytes = 0, storedBytes = 0;
     std::string storedAs;

@@ -68,8 +68,9 @@ static std::string inFolder(StringRef folder, StringRef file) {
 }
 
 /// Inserts a Slice before the MatMul or MatMulNBits that computes `logits`, so
-/// that it computes the logits of the last position only. Returns false without
-/// a change if `logits` is not the product of activations and constant weights.
+/// that this product gives the logits of the last position only. Returns false
+/// without a change if `logits` is not the product of activations and constant
+/// weights.
 static bool keepLastLogits(onnx::GraphProto &graph, StringRef logits) {
   int position = -1;
   for (int i = 0; i < graph.node_size(); ++i)
@@ -199,8 +200,9 @@ private:
                            hint);
   }
 
-  /// Reads a JSON object from a file of the folder; null if the file does not
-  /// exist, and null with a diagnostic if it is invalid.
+  /// Reads a JSON object from a file of the folder. Returns nothing if the file
+  /// does not exist, and nothing with a diagnostic if it is unreadable or
+  /// invalid.
   std::optional<json::Object> readJson(StringRef file) {
     std::string path = inFolder(result.folder, file);
     if (!sys::fs::exists(path))

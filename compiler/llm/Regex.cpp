@@ -248,9 +248,10 @@ private:
 
   /// If the case is not ignored, returns `set`. Otherwise returns `set` with
   /// the other case of its ASCII letters, and with the two characters outside
-  /// of ASCII whose other case is one of these letters. Fails if `set` names
-  /// characters outside of ASCII itself, since their other case is unknown; a
-  /// range of more than 100, such as the rest of a negated set, is accepted.
+  /// of ASCII whose other case is one of these letters. Fails if `set` contains
+  /// other characters outside of ASCII, since their other case is unknown,
+  /// unless they are in a range of more than 100 characters, such as the rest
+  /// of a negated set.
   CharSet folded(CharSet set) {
     if (!ignoresCase)
       return set;

@@ -37,8 +37,7 @@ struct Tokenizer {
   std::vector<double> scores;
   std::vector<AddedToken> added;
   std::vector<int32_t> special, before, after;
-  /// The most tokens of an encoded text, which is cut off after them; 0: no
-  /// limit.
+  /// The number of tokens after which an encoded text is cut off; 0: no limit.
   uint64_t mostTokens = 0;
 
   /// The names of the parts of the runtime source that are needed, such as

@@ -303,8 +303,8 @@ private:
     return addPattern(charRegex(chars, result.sets));
   }
 
-  /// Returns the pieces of text that get a space inserted before them: "always"
-  /// (all), "first" or "never".
+  /// Returns before which pieces of text a space is inserted: "always" (before
+  /// all pieces), "first" (before the first piece of a text) or "never".
   StringRef prependScheme(const json::Object &object) {
     // Older files have only `add_prefix_space`.
     StringRef scheme =

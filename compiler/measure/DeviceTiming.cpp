@@ -23,9 +23,9 @@ using namespace llvm;
 namespace ingot {
 namespace {
 
-/// The text that the timing program writes instead of times if this machine has
-/// no GPU, or another one than the target (followed by its version), or if the
-/// program fails otherwise.
+/// The texts that the timing program writes instead of times: if this machine
+/// has no GPU; if its GPU is not the target (followed by the compute capability
+/// of the GPU); if the program fails otherwise.
 constexpr StringLiteral noDevice = "no device", otherDevice = "other device",
                         failed = "failed";
 
@@ -139,7 +139,8 @@ static std::optional<DeviceTimes> runProgramOf(Compilation &compilation,
   }
   command->insert(command->end(),
                   {"-std=c++17", "-O2", "-w", main, "-o", program});
-  // An option of the linker, since some compilers take each file for source.
+  // Passes the weights as an option of the linker, since some compilers take
+  // each file on the command line for a source.
   if (sys::fs::exists(weights))
     command->insert(command->end(), {"-Xlinker", weights});
   if (Error failure = runProgram(*command)) {

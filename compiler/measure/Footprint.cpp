@@ -302,8 +302,8 @@ static std::string heaviest(const Footprint &footprint, StringRef what,
   return text;
 }
 
-/// Returns the measured footprint of the model for `options`; nothing on
-/// failure.
+/// Returns the measured footprint of the model for `options`; nothing if the
+/// model does not compile or its code and stack were not measured.
 static std::optional<Footprint> tryOptions(const CompileOptions &options,
                                            MLIRContext &context) {
   Diagnostics ignored;
@@ -315,8 +315,8 @@ static std::optional<Footprint> tryOptions(const CompileOptions &options,
 }
 
 /// Returns a hint: that the constants alone exceed the limit of flash or, if
-/// they do not, how many bytes --optimize=size would save. Empty if it would
-/// save none.
+/// they do not, how many bytes --optimize=size would save. Empty if the option
+/// would save none or was given.
 static std::string flashHint(const CompileOptions &options,
                              const Footprint &footprint, MLIRContext &context) {
   int64_t constants = footprint.flash() - footprint.object->code;

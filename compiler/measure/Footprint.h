@@ -67,8 +67,8 @@ findMeasuringCompiler(const CompileOptions &options);
 /// Plans the memory of the model, and measures code and stack if
 /// findMeasuringCompiler finds a compiler. If the RAM exceeds
 /// CompileOptions::maxRam, planning is repeated a few times with less memory
-/// for intermediate tensors (the arena); the best result counts. Null with
-/// diagnostics on failure.
+/// for intermediate tensors (the arena), then also without optional scratch
+/// memory; the best result counts. Null with diagnostics on failure.
 std::unique_ptr<Compilation> planAndMeasure(const CompileOptions &options,
                                             mlir::MLIRContext &context,
                                             Footprint &footprint,

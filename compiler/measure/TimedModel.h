@@ -30,8 +30,9 @@ public:
   using Clock = std::chrono::steady_clock;
 
   /// Builds the model of a compilation for this machine, and runs it twice. The
-  /// inputs are random numbers. With CompileOptions::trace, the times of kernel
-  /// calls are recorded. Null with diagnostics on failure.
+  /// inputs are random numbers, except those with values fixed by --bind. With
+  /// CompileOptions::trace, later runs record the times of kernel calls. Null
+  /// with diagnostics on failure.
   static std::unique_ptr<TimedModel>
   build(Compilation &compilation, unsigned threads, Diagnostics &diagnostics);
 

@@ -12,8 +12,8 @@
 namespace ingot {
 
 struct TimelineEvent {
-  /// The name of the kernel or of the run; and "run", "kernel", or "part" for a
-  /// part of a kernel that a thread executes.
+  /// `name`: the name of the kernel or of the run. `category`: "run", "kernel",
+  /// or "part" (the part of a kernel that one thread executes).
   std::string name, category;
   /// Microseconds since the start of the timeline.
   double start = 0, duration = 0;

@@ -123,8 +123,9 @@ struct GroupModel {
   std::optional<Compilation> compilation;
 };
 
-/// Each kernel call belongs to the copy of the group for one plan (set of loop
-/// parameters). Returns the index of the plan for each call.
+/// Each kernel call of `module` belongs to the copy of the group for one of
+/// `plans` plans (sets of loop parameters). Returns the index of the plan for
+/// each call.
 std::vector<size_t> plansOfLaunches(ModuleOp module, size_t plans) {
   kernel::ProgramOp main;
   module.walk([&](kernel::ProgramOp program) {

@@ -208,9 +208,9 @@ static bool foldConstants(Graph &graph, const Host &host,
   return true;
 }
 
-/// Returns the name of a constant input of a node that may be changed: the
-/// input itself if nothing else reads it; otherwise a copy, which becomes the
-/// input.
+/// Returns the name of a constant that is input number `input` of `node` and
+/// has no other reader, so that its values may be changed. If the present
+/// constant has other readers, replaces the input by a copy.
 static std::string ownConstant(Graph &graph, onnx::NodeProto &node, int input) {
   std::string name = node.input(input);
   if (graph.readers(name).size() == 1 && !graph.escapes(name))

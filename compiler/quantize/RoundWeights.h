@@ -33,8 +33,8 @@ inline void setBits(Weight &weight, int bits) {
 /// Chooses scales and integers for the weight's bits. `numbers` are its
 /// elements by rows. With `moments`, the means and covariances of the operand,
 /// minimizes the error of the product, and returns its mean per row, to be
-/// added to a bias. If `moments` is null, minimizes the error of the weights,
-/// and returns zeros.
+/// added to a bias. If `moments` is null or empty, minimizes the error of the
+/// weights, and returns zeros.
 std::vector<float> roundWeight(Weight &weight, llvm::ArrayRef<float> numbers,
                                const Moments *moments);
 

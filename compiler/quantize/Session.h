@@ -122,7 +122,8 @@ void chooseRange(Session &session, size_t activation);
 void chooseRanges(Session &session);
 bool refineRanges(Session &session);
 /// Corrects biases for mean errors, measured with as many samples as are
-/// affordable; with a few if `quick`.
+/// affordable; undoes the corrections if the loss increases. If `quick`, uses a
+/// few samples and keeps the corrections in any case.
 bool correctBiases(Session &session, bool quick = false);
 /// Gives more bits to the most expensive weights and activations until the loss
 /// is within the budget, and fewer bits to weights if the budget leaves room.

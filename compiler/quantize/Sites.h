@@ -87,7 +87,10 @@ struct Sites {
 /// Finds weights, and activations unless `weightsOnly`.
 Sites findSites(const Graph &graph, bool weightsOnly);
 
-/// Whether the node can read this operand as integers.
+/// Whether an integer kernel of the node reads this operand, which then is an
+/// activation to quantize: an operand of Conv, ConvTranspose, Gemm or MatMul,
+/// or a feature map that an operator such as AveragePool or Add reads. False
+/// for constants.
 bool takesIntegers(const Graph &graph, int node, int operand);
 
 } // namespace ingot::quantize

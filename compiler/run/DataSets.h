@@ -15,7 +15,8 @@ using InputData = std::vector<std::optional<Tensor>>;
 /// Returns the path of a file in `folder`.
 std::string inFolder(llvm::StringRef folder, const llvm::Twine &name);
 /// Returns the test_data_set_<n> and test_data_<n> folders in `folder`, ordered
-/// by number; `folder` itself if it is a data set.
+/// by number. If there are none, returns `folder` itself if it is a data set,
+/// else nothing.
 std::vector<std::string> dataSetsIn(llvm::StringRef folder);
 /// Reads the tolerances rtol and atol from case.json in `folder`; without this
 /// file, the tolerance for floats also includes 1e-5 of the range of the

@@ -28,7 +28,8 @@ struct TensorError {
   /// power of the error.
   double decibels = 0;
   /// The index of the element with the largest error, and the actual and the
-  /// expected value of this element; empty if the tensor is right.
+  /// expected value of this element. If the types differ: the actual type.
+  /// Empty if the tensor is right.
   std::string worst;
   bool isRight = true;
 };
@@ -74,9 +75,9 @@ findNodeErrors(const CompileOptions &compile, const InputData &data,
                bool isWrong, std::optional<double> tolerance,
                mlir::MLIRContext &context, Diagnostics &diagnostics);
 
-/// Compares all tensors for `data` with the tensors of the same names in
-/// another model; returns the errors in topological order. Nothing, with
-/// diagnostics, on failure.
+/// Compares all tensors for `data` with the tensors of the same names in the
+/// model `against`, and outputs with outputs in order; returns the errors in
+/// topological order. Nothing, with diagnostics, on failure.
 std::optional<std::vector<TensorError>>
 compareTensors(const CompileOptions &compile, const InputData &data,
                const Against &against, mlir::MLIRContext &context,

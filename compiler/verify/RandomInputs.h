@@ -29,8 +29,8 @@ struct InputChoices {
 using Sizes = std::map<std::string, int64_t>;
 
 /// Returns one or more sets of sizes with which to run the model. Sizes that
-/// --dim fixes are kept; for a range of --dim, the sets contain its least size,
-/// a larger one and one in between.
+/// --dim or the data in `given` fix are kept; for a range of --dim, the sets
+/// contain its least size, a larger one and one in between.
 std::vector<Sizes> sizesToRun(const onnx::ModelProto &model,
                               const ImportOptions &import,
                               const InputData &given,

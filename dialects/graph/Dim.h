@@ -24,10 +24,10 @@ template <typename Size> using ShapeOf = llvm::SmallVector<Size>;
 template <typename Size> using ShapeRef = llvm::ArrayRef<Size>;
 
 #define INGOT_SHAPE_ARITHMETIC(SIZE)                                             \
-  /** Returns the number of elements along all of `sizes`. */                    \
+  /** Returns the product of `sizes`. */                                         \
   SIZE product(ShapeRef<SIZE> sizes);                                            \
   /** Returns the shape to which NumPy's rule broadcasts `shapes`; empty if    \
-      they do not fit, or if this is not known before run time. */ \
+      they do not fit, or if the shape is unknown at compile time. */ \
   std::optional<ShapeOf<SIZE>> broadcastShapes(                                  \
       llvm::ArrayRef<ShapeRef<SIZE>> shapes);                                    \
   /** Returns `sizes` with `size` at each of `axes`. */                          \

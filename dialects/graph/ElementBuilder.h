@@ -228,8 +228,9 @@ public:
   /// several threads share the row (forRows), emits only the vectors of this
   /// thread.
   void forLanes(const Dim &trips, llvm::function_ref<void(Expr i)> body);
-  /// Emits a reduction like forLanes, with an accumulator that starts as
-  /// `init`. `merge` combines the partial results of two lanes or two threads.
+  /// Emits a reduction over [0, trips), by vectors and single elements like
+  /// forLanes. The accumulator starts as `init`, and `body` adds element `i` to
+  /// it. `merge` combines the partial results of two lanes or two threads.
   /// Returns the final accumulator.
   Expr reduceLanes(const Dim &trips, Expr init,
                    llvm::function_ref<Expr(Expr i, Expr acc)> body,

@@ -206,9 +206,9 @@ Expr select(Expr condition, double x, Expr y) {
   return select(condition, literal(y, x), y);
 }
 
-/// Whether `x` is a float constant other than NaN. A maximum with such a
-/// constant propagates the NaN of the other operand by one compare and select,
-/// which is one instruction on most targets.
+/// Whether `x` is a float constant other than NaN. A maximum or minimum with
+/// such a constant propagates the NaN of the other operand by one compare and
+/// select, which is one instruction on most targets.
 static bool isOrderedConstant(Expr x) {
   llvm::APFloat value(0.0);
   return matchPattern(x.value, m_ConstantFloat(&value)) && !value.isNaN();
@@ -252,8 +252,8 @@ Expr fma(Expr x, Expr y, Expr z) {
 }
 
 /// Applies a function of floats. ONNX defines some functions, for example Erf,
-/// for integers as well: an integer is converted to a float type that is wide
-/// enough, and the result is truncated.
+/// for integers as well: an integer is converted to f32 (if it has at most 16
+/// bits) or f64, and the result is truncated.
 template <typename OpT> static Expr unary(Expr x) {
   if (isFloat(x))
     return {x.builder, make<OpT>(x, x.value), x.type};

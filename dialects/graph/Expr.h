@@ -144,14 +144,15 @@ Expr convert(Expr x, mlir::Type type, bool saturate = true);
 /// whose values are powers of two. `roundMode` is "up", "down" or "nearest".
 /// Without `saturate`, a number that rounding takes above 2^127 becomes NaN.
 Expr toPowerOfTwo(Expr x, llvm::StringRef roundMode, bool saturate);
-/// Returns round(x / scale) + zero, saturated to the type of `zero`.
-/// `dequantize` returns (x - zero) * scale.
+/// Returns round(x / scale) + zero in the type of `zero`, saturated (an 8-bit
+/// float only if `saturate`). `dequantize` returns (x - zero) * scale in the
+/// type `type`.
 Expr quantize(Expr x, Expr scale, Expr zero, bool saturate = true);
 Expr dequantize(Expr x, Expr scale, Expr zero, mlir::Type type);
-/// Returns `x`, an integer of at most 16 bits that `quantize` built with a
-/// constant zero point, as it would be without saturation to the highest value
-/// of its type: a 32-bit integer. Saturation to the lowest value is kept.
-/// Returns nullopt if `x` is not such an integer.
+/// Returns what `x` would be without saturation to the highest value of its
+/// type, as a 32-bit integer; saturation to the lowest value is kept. `x` must
+/// be an integer of at most 16 bits that `quantize` built with a constant zero
+/// point; otherwise returns nullopt.
 std::optional<Expr> beforeSaturation(Expr x);
 /// Reinterprets the bits as another type of equal width.
 Expr bitcast(Expr x, mlir::Type type);

@@ -144,8 +144,8 @@ private:
   std::optional<mlir::Location> loc;
   mlir::TypeRange statedTypes;
   llvm::SmallVector<mlir::Type, 4> types;
-  /// Why the verifier rejects the operator even if its types match; empty if
-  /// nothing else is wrong.
+  /// The reason for which the verifier rejects the operator even if its types
+  /// match; empty if there is none.
   std::string unmet;
 };
 

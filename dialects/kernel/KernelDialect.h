@@ -37,8 +37,8 @@ inline constexpr llvm::StringLiteral kStateBytesAttr = "kernel.state_bytes";
 /// (see ValueNames.h).
 inline constexpr llvm::StringLiteral kNamesAttr = "kernel.names";
 inline constexpr llvm::StringLiteral kUnrolledAttr = "kernel.unrolled";
-/// Name of an attribute of loads by one thread of adjacent elements: the device
-/// can combine these loads into one access.
+/// Name of an attribute of loads. One thread loads adjacent elements by several
+/// loads with this attribute, which the device can combine into one access.
 inline constexpr llvm::StringLiteral kSideBySideAttr = "kernel.side_by_side";
 /// Name of an attribute of functions that kernels call: a comment to print
 /// above the C++ function.
@@ -78,12 +78,13 @@ inline constexpr llvm::StringLiteral kElementsPart = "elements";
 inline constexpr llvm::StringLiteral kShapesPart = "shapes";
 inline constexpr llvm::StringLiteral kPresentPart = "present";
 
-/// Returns the trip count of the parallel loop of a kernel; nullopt if it has
-/// no such loop.
+/// Returns the trip count of the parallel loop of a kernel (on a GPU, the
+/// number of thread blocks); nullopt if it has no such loop.
 std::optional<Dim> extentOf(FuncOp kernel);
 void setExtent(FuncOp kernel, const Dim &extent);
 /// Returns the number of trailing arguments of a kernel that select a range of
-/// the parallel loop: 2 (begin and end), or 0 if there is no such loop.
+/// the parallel loop: 2 (begin and end), or 0 if there is no such loop or if
+/// the kernel runs on a GPU.
 unsigned partArguments(FuncOp kernel);
 /// Whether threads share the iterations of loops inside the kernel
 /// (`kernel.parallel`).

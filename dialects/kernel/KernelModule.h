@@ -34,8 +34,8 @@ llvm::SmallVector<ProgramOp> programsInOrder(ProgramOp entry);
 /// from the host, or launches a kernel that the host executes.
 bool decidesOnHost(ProgramOp program);
 
-/// Returns the buffer that a load or store accesses through views: an argument,
-/// an alloca or a global.
+/// Returns the buffer of which `memref` is a view, or `memref` itself: an
+/// argument, or the result of a kernel.arena, an alloca or a get_global.
 mlir::Value bufferRoot(mlir::Value memref);
 
 /// Returns the bytes of shared memory that a thread block needs: the sum of its

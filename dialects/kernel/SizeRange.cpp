@@ -172,7 +172,8 @@ struct Bounds {
 };
 } // namespace
 
-/// Divides a bound by a positive number; an infinite bound stays infinite.
+/// Divides a bound by the positive number `by`, rounding up if `isUp`,
+/// otherwise down. An infinite bound stays infinite.
 static int64_t dividedBound(int64_t bound, int64_t by, bool isUp) {
   if (bound == INT64_MIN || bound == INT64_MAX || by < 1)
     return bound;

@@ -103,7 +103,8 @@ static AffineExpr inOrder(AffineExpr value) {
       kind, result, getAffineConstantExpr(number, value.getContext()));
 }
 
-/// Drops the symbols that do not occur in the expression.
+/// Simplifies the expression, drops the symbols that do not occur in it, and
+/// computes its range.
 Dim::Dim(AffineExpr expression, ArrayRef<SymbolAttr> symbols) {
   value = simplifyAffineExpr(expression, 0, symbols.size());
   SmallVector<AffineExpr> numbers(symbols.size(), value);

@@ -78,9 +78,11 @@ public:
   /// size is 0.
   int64_t divisor() const;
 
-  /// Returns this size with sizeOf(symbol) in place of each symbol.
+  /// Returns this size with sizeOf(symbol) in place of each symbol that is
+  /// given at run time, also within symbols that are computed from other sizes.
   Dim with(llvm::function_ref<Dim(SymbolAttr)> sizeOf) const;
-  /// Evaluates the size for given values of the symbols.
+  /// Evaluates the size. `valueOf` returns the value of a symbol that is given
+  /// at run time.
   int64_t at(llvm::function_ref<int64_t(SymbolAttr)> valueOf) const;
 
 private:

@@ -33,7 +33,7 @@ LogicalResult ReleaseTilesOp::verify() {
 
 /// Returns the last operation that configures the shapes of the tiles before
 /// `op`, or before a loop that encloses `op`. Null if there is none, or if an
-/// operation between the two releases the tiles or may change their shapes.
+/// operation between it and `op` releases the tiles or may change their shapes.
 static ShapeTilesOp shapesAt(Operation *op) {
   for (; op && !isa<FunctionOpInterface>(op); op = op->getParentOp())
     for (Operation *before = op->getPrevNode(); before;

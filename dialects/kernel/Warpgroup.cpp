@@ -123,8 +123,8 @@ int64_t TileProductOp::getRightDistance() {
 }
 
 /// Whether a tile may be transposed ("turned"): it consists of blocks whose
-/// rows have 64 16-bit elements, and one row of all blocks has at least `count`
-/// elements.
+/// rows have 64 16-bit elements, and a row across all blocks has at least
+/// `count` elements.
 static bool mayBeTurned(Value tile, int64_t count) {
   constexpr int64_t size = 2, ofRow = turnedBytes / size;
   auto type = cast<MemRefType>(tile.getType());

@@ -443,10 +443,10 @@ bool isMove(Operation *op) {
   return isa<ReshapeOp, SliceOp, TransposeOp>(op) && !hasDynamicSizes(op);
 }
 
-/// If `op` is a sum of integers that has several users or is reshaped, sliced
-/// or transposed, and one of its users is such an operator, an addition, a
-/// subtraction, a normalization, a softmax or a quantization, builds the sum as
-/// a fixed-point tensor. Otherwise returns nothing.
+/// Builds the sum of integers that `op` computes as a fixed-point tensor. It
+/// must have several users, or one that reshapes, slices or transposes it; and
+/// one of its users must be a reshape, slice, transpose, addition, subtraction,
+/// normalization, softmax or quantization. Otherwise returns nothing.
 std::optional<Value> formShared(Operation *op) {
   if (op->getNumResults() != 1 || op->use_empty() || hasDynamicSizes(op) ||
       !isa<ElementwiseOpInterface>(op))

@@ -5,9 +5,9 @@
 //     ->
 //   forest_masks(transpose(x), thresholds and masks of all nodes)
 //
-// A mask has a bit for each leaf of the tree; a node's mask clears the leaves
-// that cannot be reached if its feature exceeds the threshold. The leaf is the
-// first bit that all masks leave set.
+// A mask has a bit for each leaf of the tree. The mask of a node applies if the
+// node's feature exceeds its threshold, and clears the bits of the leaves that
+// cannot be reached then. The row reaches the first leaf whose bit stays set.
 //
 // A walk from the root takes few steps per row, but each step depends on the
 // previous one. Masks evaluate all nodes of a tree, for as many rows at once as

@@ -394,8 +394,9 @@ private:
   /// rows (the last axis); these get a group of their own. This is for targets
   /// with slow partial-register accesses: a kernel of narrow integers treats
   /// the tensor as one long row there, which is impossible with broadcast
-  /// operands. Returns all members if the row length is a multiple of the lanes
-  /// of a register.
+  /// operands. Returns all members on other targets, if some are not
+  /// elementwise or read floats, if sizes are dynamic, or if the row length is
+  /// a multiple of the lanes of a register.
   llvm::SetVector<Operation *>
   withoutRows(const llvm::SetVector<Operation *> &members) const {
     Value result = members.front()->getResult(0);

@@ -169,8 +169,9 @@ std::optional<SmallVector<Need>> operandNeeds(Operation *op, const Need &need) {
   return needs;
 }
 
-/// The part of each value that the body of a group reads. `inner` are results
-/// of the body's operators; an argument may be read in several ranges.
+/// The parts of values that the body of a group reads: of results of the body's
+/// operators (`inner`), and of its arguments. An argument that is read in
+/// several ranges has several entries.
 struct BodyNeeds {
   llvm::DenseMap<Value, Need> inner;
   SmallVector<std::pair<BlockArgument, Need>> arguments;
@@ -244,8 +245,8 @@ std::optional<SmallVector<Need>> stageNeeds(GroupOp stage, const Need &need) {
 }
 
 /// Restricts `op` to the positions `need` of its result: sets the result size,
-/// and the padding of a window operator (from `window`) or of a PadOp (`low` is
-/// its leading padding).
+/// and the padding of a window operator (from `window`, unless null) or of a
+/// PadOp (`low`, if given, is its leading padding).
 void restrictTo(Operation *op, const WindowRows *window,
                 std::optional<int64_t> low, const Need &need) {
   Value result = op->getResult(0);

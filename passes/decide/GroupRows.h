@@ -52,8 +52,8 @@ buildForRows(mlir::OpBuilder &builder, graph::GroupOp group, Rows rows,
              llvm::function_ref<mlir::Value(const OperandRows &)> part,
              int64_t axis = 1);
 
-/// Builds a group that copies `part`, which may be a slice with gaps; with
-/// `inSecondMemory`, the copy is in VTCM.
+/// Builds a group that copies `part`, which may be a slice with gaps. Returns
+/// the copy; with `inSecondMemory`, it is in VTCM.
 mlir::Value copyPart(mlir::OpBuilder &builder, mlir::Location loc,
                      mlir::Value part, const TargetDescription &target,
                      bool inSecondMemory = false);

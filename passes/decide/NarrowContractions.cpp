@@ -56,8 +56,9 @@ namespace ingot::decide {
 
 namespace {
 
-/// Returns the convolutions and matmuls of `function` whose two operand types
-/// both satisfy `isWanted`.
+/// Returns the convolutions and matmuls of `function` that sum a constant
+/// number of products (hasKnownSteps) and whose two operands have element types
+/// that satisfy `isWanted`.
 std::vector<Operation *>
 contractionsOf(func::FuncOp function,
                llvm::function_ref<bool(Type element)> isWanted) {

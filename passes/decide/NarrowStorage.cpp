@@ -12,14 +12,19 @@
 // result. Groups that would only round are removed, and strategies are chosen
 // again.
 //
-// These tensors stay f32: inputs and outputs of the function, and operands of
-// functions called by ifs and loops; constants; values computed from integers
-// only (positions, masks); statistics and other results of reductions; values
-// that are converted to integers or are arguments of a sine, for which the
-// absolute error matters; and operands and results of whole-tensor operators
-// other than layer normalization and softmax. Operands and results of layer
-// normalization and softmax, of views and of in-place concatenations have the
-// same type.
+// These tensors stay f32:
+// - inputs and outputs of the function, and operands of functions called by ifs
+//   and loops;
+// - constants;
+// - values computed from integers only (positions, masks);
+// - statistics and other results of reductions;
+// - values that are converted to integers or are arguments of a sine, for which
+//   the absolute error matters;
+// - operands and results of whole-tensor operators other than layer
+//   normalization and softmax.
+//
+// Operands and results of layer normalization and softmax, of views and of
+// in-place concatenations have the same type.
 
 #include "dialects/graph/GraphDialect.h"
 #include "mlir/IR/IRMapping.h"

@@ -53,9 +53,10 @@ private:
   mlir::Value term(const Term &term, int fraction);
 };
 
-/// Whether WordBuilder::sum supports `sum` with `fraction` fractional bits: its
-/// integer, which represents magnitudes up to `bound`, is below 2^`bits`, and
-/// no integer is shifted beyond 32 bits.
+/// Whether WordBuilder::sum supports `sum`, whose magnitude is at most `bound`,
+/// with `fraction` fractional bits: the integer that represents `bound` is
+/// below 2^`bits`, and no integer of a term exceeds 32 bits when it is shifted
+/// left to be scaled.
 bool fits(const Sum &sum, double bound, int fraction, int bits);
 
 } // namespace ingot::decide

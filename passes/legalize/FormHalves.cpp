@@ -7,8 +7,8 @@
 // This applies to vectors, on targets that have the instructions, if the result
 // is the same. It is the same for the sum, difference or product of two f16:
 // f32 has more than twice the digits of f16, so rounding to f32 first changes
-// nothing. Minimum and maximum return an operand, so they may be rounded before
-// or after.
+// nothing. Minimum and maximum return one of their operands, so it makes no
+// difference whether the operands or the result are rounded.
 
 #include "passes/legalize/FormHalves.h"
 

@@ -38,11 +38,13 @@ namespace ingot::legalize {
 
 namespace {
 
-/// Computes a power of two, up to `most`, that divides an index. This is the
-/// largest such power for a constant, the smaller power of the operands for a
-/// sum, difference, minimum or maximum, the product of the operands' powers for
-/// a product, the smaller power of lower bound and step for a loop counter, and
-/// 1 for any other index.
+/// Computes a power of two, up to `most`, that divides an index:
+/// - for a constant, the largest such power;
+/// - for a sum, difference, minimum or maximum, the smaller of the operands'
+///   powers;
+/// - for a product, the product of the operands' powers;
+/// - for a loop counter, the smaller of the powers of lower bound and step;
+/// - for any other index, 1.
 class Divisors {
 public:
   explicit Divisors(int64_t most) : most(most) {}

@@ -253,8 +253,9 @@ struct OutlineGroupsPass : impl::OutlineGroupsBase<OutlineGroupsPass> {
     return true;
   }
 
-  /// Replaces ifs, loops and size checks by the operations of the kernel
-  /// dialect with the same operands.
+  /// Replaces ifs, loops, and operators that read or check sizes by the
+  /// operations of the kernel dialect with the same operands. Erases checks
+  /// that always hold.
   static void replaceControl(kernel::ProgramOp program) {
     for (Operation &op :
          llvm::make_early_inc_range(program.getBody().front())) {

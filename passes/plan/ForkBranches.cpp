@@ -119,7 +119,8 @@ private:
     SmallVector<schedule::BranchTime> times;
     for (auto &[root, part] : parts) {
       schedule::BranchTime time = timeOf(part);
-      // Steps that take no time are added to another branch.
+      // A part without duration, and each part beyond the fourth branch, is
+      // added to the shortest branch.
       constexpr size_t most = 4;
       if (fork.size() < most && (time.seconds > 0 || fork.empty())) {
         fork.push_back(std::move(part));

@@ -7,8 +7,8 @@
 
 namespace ingot::plan {
 
-/// Reorders the groups of `main` if this reduces the sum over all groups of the
-/// live bytes beyond `limit`.
+/// Reorders the groups of `main` if this leaves fewer live bytes beyond
+/// `limit`, added up over all groups.
 void orderGroups(mlir::func::FuncOp main, int64_t limit);
 
 } // namespace ingot::plan

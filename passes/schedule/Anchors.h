@@ -25,8 +25,8 @@ struct ConvolutionAnchor {
 
   /// Returns the only convolution of a group and the pool after it
   /// (isDisjointPool), if any. All other operators of the group must be cheap,
-  /// and its only result must have the shape of the anchor's. The weights may
-  /// have any layout. `conv` of the returned anchor is null if the group
+  /// and the group's only result must have the shape of result(). The weights
+  /// may have any layout. `conv` of the returned anchor is null if the group
   /// computes anything else.
   static ConvolutionAnchor onlyOf(GroupView group);
   /// Like onlyOf, but `conv` is also null unless isFusableConvolution holds for
@@ -113,9 +113,10 @@ bool isNarrowing(mlir::Operation *op);
 
 /// Whether a slice takes a contiguous range of channels at all positions.
 bool takesChannels(graph::SliceOp slice);
-/// Whether a concatenation joins the channels of a few tensors and is read only
-/// by a pointwise convolution, which can then read the tensors one after the
-/// other instead.
+/// Whether a concatenation joins the channels of a few tensors, none of them a
+/// constant, and is read only by a pointwise float convolution with one group
+/// of channels. That convolution can then read the tensors one after the other
+/// instead.
 bool readsByParts(graph::ConcatOp concat);
 
 /// Whether `op` is a convolution that can be the anchor of a fusion group: it

@@ -27,7 +27,8 @@ struct AttentionAnchor {
   mlir::Operation *rounding = nullptr;
 
   explicit operator bool() const { return product != nullptr; }
-  /// Whether everything except the operands of both matrix products is f32.
+  /// Whether the input of the softmax and the result of the second matrix
+  /// product are f32.
   bool isOfF32() const {
     return graph::elementOf(softmax.getInput()).isF32() &&
            graph::elementOf(product.getResult()).isF32();

@@ -147,7 +147,8 @@ static void findTilesOfAttention(kernel::FuncOp kernel, DeviceWork &work) {
   }
 }
 
-/// Finds K tiles that the threads of a block prefetch with asynchronous copies.
+/// Finds K tiles that the threads of a block prefetch with asynchronous copies,
+/// and describes their loop in `work`.
 static void findCopies(kernel::FuncOp kernel, DeviceWork &work) {
   kernel::AwaitCopiesOp await;
   kernel.walk([&](kernel::AwaitCopiesOp op) {

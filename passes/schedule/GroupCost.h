@@ -52,7 +52,8 @@ int64_t cyclesOf(GroupOnTarget group);
 /// that operand has up to 4 MB, and saves 4 to 25 % from 8 MB on).
 inline constexpr int64_t cachedBytes = 6 << 20;
 
-/// Whether a kernel takes long enough to divide it among threads.
+/// Whether a kernel takes long enough to divide it among threads. True for all
+/// kernels of a device.
 bool paysToFork(GroupOnTarget group);
 
 } // namespace ingot::schedule

@@ -108,8 +108,9 @@ public:
   /// Allocates a buffer in the shared memory of a block.
   mlir::Value shared(llvm::ArrayRef<int64_t> shape, mlir::Type type,
                      const llvm::Twine &name);
-  /// Returns how many device threads share each row: a warp, or a larger block
-  /// if there are few rows and each thread gets at least two elements.
+  /// Returns how many device threads share each row: a warp, or a block of
+  /// several warps if there are few rows and each thread gets at least two
+  /// elements.
   int64_t threadsOfRow(llvm::ArrayRef<graph::Dim> rows, int64_t length) const;
   /// Emits `body` for each index in `trips`, which `threads` threads of the
   /// device (a warp or a block) execute together. `body` gets the index and the
@@ -151,8 +152,8 @@ public:
   /// Declares that result `result` may be written over operand `operand`,
   /// unless the result is part of a larger tensor.
   void allowInPlace(unsigned result, unsigned operand);
-  /// Returns the same buffer with another shape; null if its strides do not
-  /// allow it (an output may be part of a larger tensor).
+  /// Returns `buffer` viewed in another shape; null if its strides do not allow
+  /// it (an output may be part of a larger tensor).
   mlir::Value view(mlir::Value buffer, llvm::ArrayRef<int64_t> shape);
   /// Whether an output is a tensor of its own, not part of a larger one.
   bool isContiguous(unsigned output) const;

@@ -53,10 +53,10 @@ bool isPlain(GroupOp group) {
          isPlainTensor(group.getResult(0));
 }
 
-/// Returns the convolution of `group` if it multiplies floats, is not fused
-/// with a pool and has a result of the same type as the group, and if the plan
-/// has the order "tiles" (each tile of output positions reads all packed
-/// weights); null otherwise.
+/// Returns the convolution of `group` if the group has the strategy
+/// "convolution" with the order "tiles" (each tile of output positions reads
+/// all packed weights), and if the convolution multiplies floats, is not fused
+/// with a pool and has a result of the same type as the group; null otherwise.
 ConvOp floatConvolutionOf(GroupOp group) {
   auto anchor = ConvolutionAnchor::of(group);
   return group.getStrategy() == "convolution" && anchor.conv && !anchor.pool &&

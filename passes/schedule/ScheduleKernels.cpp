@@ -92,8 +92,8 @@ private:
   }
 
   /// Whether a kernel without parallel iterations runs on the host. It does if
-  /// the host, including the copies of operands and results, takes less time
-  /// than one device thread.
+  /// it can be a host function, and if the host, including the copies of
+  /// operands and results, takes less time than one device thread.
   bool runsOnHost(FuncOp kernel, int64_t multiplyAdds, const Device &device) {
     int64_t starts = startsOutside.lookup(kernel.getName()), bytes = 0;
     for (Type type : kernel.getArgumentTypes()) {

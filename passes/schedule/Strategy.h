@@ -53,8 +53,8 @@ public:
     return std::nullopt;
   }
   /// Returns how many result rows are computed together. A kernel that computes
-  /// only some rows rounds their sums identically if its rows begin and end at
-  /// multiples of this number.
+  /// only some rows rounds their sums like a kernel that computes all rows, if
+  /// its rows begin and end at multiples of this number.
   virtual int64_t rowsTogether(GroupView group, const Plan &plan) const {
     return 1;
   }

@@ -5,9 +5,9 @@
 //
 // This applies to constants s and t with one element per output channel, or one
 // in total. It removes a batch normalization after a convolution. Factors are
-// folded into matmuls as well; addends stay in the epilogue of the matmul. An
-// addend of an int8 convolution becomes its bias if all its elements are
-// integers:
+// folded into matmuls as well; addends stay in the epilogue of the matmul. If
+// all elements of an addend of an int8 convolution are integers, the addend
+// becomes the bias of the convolution:
 //
 //   add(cast(conv(x, w) : si32, f32), t)  ->  cast(conv(x, w, t) : si32, f32)
 //

@@ -208,8 +208,8 @@ private:
     values.replaceAllUsesExcept(scaled->getResult(0), scaled);
   }
 
-  /// Returns the operand of an addition that is the quantized bias of a matmul;
-  /// an empty range if there is none.
+  /// If the only reader of `product` adds a quantized bias to it, returns the
+  /// operand of this addition that is the bias; otherwise an empty range.
   static MutableOperandRange matrixBias(MatMulOp product) {
     Value y = product.getResult();
     auto add = y.hasOneUse() ? dyn_cast<AddOp>(*y.user_begin()) : AddOp();

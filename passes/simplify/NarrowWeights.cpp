@@ -3,10 +3,10 @@
 //   matmul(a, transpose(reshape(dequantize(w, scales, zeros))))
 //     ->  narrow_matmul(a, w', scales', zeros') {bits, block}
 //
-// w is a constant of integers, a consists of floats, and there is a scale per
-// block of K (the summed axis). w' has shape [K, N], but neighbouring elements
+// `w` is a constant of integers with a scale per block of K (the summed axis),
+// and `a` is a tensor of floats. w' has shape [K, N], but neighbouring elements
 // of a column are packed into one byte; scales' and zeros' have shape [K /
-// block, N]. If a is quantized too, the matmul is rewritten as a matmul of
+// block, N]. If `a` is quantized too, the matmul is rewritten as a matmul of
 // integers instead (HoistScales, WidenContractions).
 //
 //   gather(dequantize(w, scales, zeros), rows)

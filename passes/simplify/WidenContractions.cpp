@@ -12,13 +12,13 @@
 // while f32 sums are exact only up to 2^24. Integer sums replace float sums if
 // every possible sum fits 32 bits. Convolutions of integers support no zero
 // point of the weights: uint8 weights with zero point 128 become int8 weights
-// with zero point 0. Any other zero point times the sum of each input window is
-// subtracted from the result.
+// with zero point 0. For any other zero point, the zero point times the sum of
+// the input window is subtracted from each result.
 //
 // On targets without float vectors, or with much faster int8 dot products, a
 // 16-bit operand is split into two 8-bit ones; the weights remain 8-bit. This
-// is omitted with --strict, since f32 rounds the sums of such products and
-// integers do not:
+// is omitted with --strict, since the sums of such products are rounded in f32,
+// but not in integers:
 //
 //   conv(dequantize(x: ui16, 1, zx), dequantize(w, 1, 0))
 //     ->  cast(conv(cast(x >> 8, ui8), w) {x_zero = zx >> 8}, f32) * 256

@@ -25,7 +25,7 @@ class Model:
     data: bytes = field(repr=False)
     path: Path | None = None
     others: dict[str, bytes] = field(default_factory=dict, repr=False)
-    """The contents of files with external data, by relative names; they precede files beside `path`."""
+    """The contents of files with external data, by relative names; they take precedence over files beside `path`."""
 
     @property
     def signature(self) -> Signature:

@@ -35,7 +35,7 @@ def _not_supported(error: CompileError) -> Exception:
 
 
 class IngotRep(BackendRep):
-    """A model that is compiled at the first run, for the sizes of its inputs and for those of their values that it needs."""
+    """A model that is compiled when it is run: for the sizes of the inputs, and for input values that compilation needs."""
 
     def __init__(self, model: Any, options: Mapping[str, Any]) -> None:
         source = to_model(model)

@@ -5,8 +5,9 @@
                      [--filter RE] [--every N] [--update]
 
 The tests are those of onnx.backend.test.BackendTest, unmodified: a case passes, is skipped (Ingot does not support the model,
-and says why), or fails. Fails if a case fails, if one is skipped as unsupported that passes in the column `declared` of the
-table, which test/conformance fills, or if the cases that are skipped, or the reasons, are not those of the file of refused cases.
+and says why), or fails. This program fails if a case fails or did not run; if a case is skipped as unsupported although it
+passes in the column `declared` of the table, which test/conformance fills; or if the skipped cases or their reasons differ
+from the file of refused cases.
 
 With --work the results are kept in a folder as they come, so that a run that was stopped goes on where it was.
 """

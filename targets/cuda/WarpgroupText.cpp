@@ -218,8 +218,8 @@ static std::string registers(unsigned first, unsigned count) {
   return text;
 }
 
-/// Returns the text of the function that copies a tile of a tensor of this
-/// rank. With `areWindows`, it copies window positions (im2col). With
+/// Returns the text of the function that copies a tile of a tensor of rank
+/// `rank`. If `areWindows`, the function copies window positions (im2col). If
 /// `areForBlocks`, several blocks of a cluster receive the tile.
 static std::string copyFunction(unsigned rank, bool areWindows,
                                 bool areForBlocks) {
@@ -274,8 +274,9 @@ enum class Form {
   WordsTurned, // like Turned, but the left operand is in registers
 };
 
-/// Returns the text of the function for a product with 64 rows and 2 * `count`
-/// columns. `count` is the number of accumulators of a thread.
+/// Returns the text of the function for a product with 64 rows, 2 * `count`
+/// columns and `steps` elements along K. `count` is the number of accumulators
+/// of a thread; `left` and `right` are the element types of the operands.
 static std::string productFunction(unsigned count, llvm::StringRef left,
                                    llvm::StringRef right, unsigned steps,
                                    Form form = Form::Tiles) {
@@ -292,8 +293,8 @@ static std::string productFunction(unsigned count, llvm::StringRef left,
                      left.str() +
                      (steps == 32 ? "_" + right.str() : std::string()) + "_" +
                      std::to_string(2 * count);
-  // With a line `//? NAME` before the function, the printer omits it if no
-  // kernel calls it.
+  // The line `//? NAME` makes the printer omit the function if no kernel calls
+  // it.
   std::string text =
       "//? " + name + (areTurned ? "<" : "(") +
       (areTurned ? "\n  template <unsigned left_distance, unsigned "

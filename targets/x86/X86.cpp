@@ -203,7 +203,8 @@ static std::string selectCondition(llvm::StringRef features) {
        FUNCTION "epi" FROM_BITS "_epi" TO_BITS "(" VALUE ")"}
 
 /// An entry of the table of intrinsics for PMADDUBSW, which adds pairs of
-/// products of unsigned and signed 8-bit integers in 16 bits, saturated.
+/// products of unsigned and signed 8-bit integers in 16 bits, saturated. The
+/// entry adds these sums to an accumulator.
 #define HALVES(FROM, TO, PREFIX, REGISTER)                                     \
   {"kernel.dot.ui8.si8[halves]", FROM, TO,                                     \
    PREFIX "_add_epi16(" REGISTER "({2}), " PREFIX "_maddubs_epi16(" REGISTER   \

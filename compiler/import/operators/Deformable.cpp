@@ -52,8 +52,8 @@ static Value startsOf(OnnxNode &node, const Sizes &sizes,
 }
 
 /// Returns the same coordinates as startsOf if the number of output positions
-/// is known only at run time. `scale` is 2 / (size of the input along the axis)
-/// in double precision.
+/// or the size of the input is known only at run time. `scale` is 2 / (size of
+/// the input along the axis) in double precision.
 static Value startsAtRunTime(OnnxNode &node, const Sizes &sizes,
                              const WindowGeometry &geometry, Value scale,
                              int64_t axis) {

@@ -14,7 +14,7 @@ struct ActivationNumbers {
 
 /// Applies to `x` the activation that the attribute `activation` names; returns
 /// `x` if the node does not have the attribute. Returns null if `x` is null, or
-/// with a diagnostic if the activation is unknown.
+/// with a diagnostic if the activation is unknown or does not support integers.
 mlir::Value activate(OnnxNode &node, mlir::Value x,
                      const ActivationNumbers &numbers);
 

@@ -32,10 +32,11 @@ static Value columns(OnnxNode &node, Value x, int64_t start, int64_t count,
 //===----------------------------------------------------------------------===//
 
 /// Rotates pairs of elements of each head of `x` [B, N, S, H] by angles.
-/// `places` [1 or B, S] contains for each position of `x` the number of the row
-/// of `cosines` and `sines` for its angles. If `interleaved` is set, a pair
-/// consists of two adjacent elements, else of an element of the first half and
-/// one of the second half. Elements after the pairs are unchanged.
+/// `places` [1 or B, S] contains, for each position of `x`, the index of the
+/// row that holds the cosines and sines of its angles. If `interleaved` is set,
+/// a pair consists of two adjacent elements, else of an element of the first
+/// half and one of the second half. Elements after the pairs are unchanged.
+/// Returns null, with a diagnostic, if the shapes do not match.
 static Value rotate(OnnxNode &node, Value x, Value cosines, Value sines,
                     Value places, bool interleaved) {
   int64_t half = shapeOf(cosines)[1], size = shapeOf(x)[3];

@@ -21,7 +21,7 @@ static Dim featureCount(Value x) {
 
 /// Returns `numbers`, the value of attribute `name` (one number for all
 /// features, or one per feature), as a constant that broadcasts to `x`. Fails,
-/// with a diagnostic, if there is another number of them.
+/// with a diagnostic, if their count is neither 1 nor the number of features.
 static FailureOr<Value> perFeature(OnnxNode &node, StringRef name,
                                    ArrayRef<double> numbers, Value x,
                                    Type type) {
@@ -58,7 +58,7 @@ static ImportResult importScaler(OnnxNode &node) {
 }
 
 /// Imports Imputer: replaces each element equal to the value that marks missing
-/// data, which may be NaN.
+/// data, which may be NaN, by the imputed value of its feature.
 static ImportResult importImputer(OnnxNode &node) {
   Value x = node.input(0);
   if (failed(checkRows(node)))

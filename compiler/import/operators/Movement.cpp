@@ -237,7 +237,9 @@ static ImportResult importTranspose(OnnxNode &node) {
 //===----------------------------------------------------------------------===//
 
 /// Pads each axis of `x` by `low` elements at the start and by `high` elements
-/// at the end. Negative numbers crop the axis.
+/// at the end. Negative numbers crop the axis. `mode` is the attribute of Pad
+/// that determines the added elements: in mode `constant`, they are equal to
+/// `value`.
 static FailureOr<Value> padOrCrop(OnnxNode &node, Value x, Value value,
                                   SmallVector<int64_t> low,
                                   SmallVector<int64_t> high, StringRef mode) {
@@ -296,6 +298,7 @@ static Value paddingOf(OnnxNode &node) {
 
 /// Requires an axis to have at least one element: raises the lower bound of its
 /// dynamic size or, if that is impossible, lets the generated program check it.
+/// Fails if the axis is empty in every run.
 static LogicalResult requireElements(OnnxNode &node, Value x, int64_t axis) {
   if (dimsOf(x)[axis].most() < 1)
     return failure();

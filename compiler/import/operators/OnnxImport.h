@@ -158,7 +158,8 @@ public:
                                           const llvm::Twine &hint = "") = 0;
   virtual mlir::LogicalResult invalid(const llvm::Twine &reason) = 0;
   /// Warns that ONNX Runtime interprets the specification differently from
-  /// ONNX's own tests.
+  /// ONNX's own tests. `difference` describes both results, `wayOut` how the
+  /// user avoids the difference.
   virtual void warnOfReadings(const llvm::Twine &difference,
                               const llvm::Twine &wayOut) = 0;
   /// Whether all elements of input `i` are numbers that are known at compile
@@ -218,8 +219,9 @@ public:
   template <typename OpT, typename... Args> mlir::Value build(Args &&...args) {
     return OpT::create(builder, loc, std::forward<Args>(args)...).getResult();
   }
-  /// Builds an elementwise operator; null with a diagnostic if the shapes do
-  /// not broadcast.
+  /// Builds an elementwise operator. Returns null if an operand is null. If the
+  /// shapes do not broadcast, reports a diagnostic and returns a value of an
+  /// arbitrary shape.
   template <typename OpT>
   mlir::Value elementwise(mlir::ValueRange given,
                           llvm::ArrayRef<mlir::NamedAttribute> attrs = {}) {
@@ -231,8 +233,10 @@ public:
     return OpT::create(builder, loc, mlir::TypeRange{type}, operands, attrs)
         .getResult();
   }
-  /// Returns the result type of an elementwise operator; null with a diagnostic
-  /// on failure. Operands that must be expanded at run time are replaced.
+  /// Returns the result type of an elementwise operator; null if an operand is
+  /// null. Operands that must be expanded at run time are replaced. If the
+  /// shapes do not broadcast, reports a diagnostic and returns a type of an
+  /// arbitrary shape.
   mlir::RankedTensorType elementwiseType(
       llvm::MutableArrayRef<mlir::Value> operands,
       llvm::function_ref<mlir::Type(llvm::ArrayRef<mlir::Type>)> element);

@@ -215,8 +215,9 @@ static ImportResult keepAll(OnnxNode &node) {
 }
 
 /// Imports Dropout for training: elements whose random number is below the
-/// ratio become 0; the others are multiplied by 1 / (1 - ratio). `isTraining`
-/// is null if training mode is known to be on.
+/// ratio become 0; the others are multiplied by 1 / (1 - ratio). If
+/// `isTraining` is not null and is false at run time, all elements are
+/// unchanged.
 static ImportResult dropOut(OnnxNode &node, Value ratio, Value isTraining) {
   Value x = node.input(0);
   Type type = elementOf(x);

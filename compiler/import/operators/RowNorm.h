@@ -18,8 +18,8 @@ struct RowNorm {
 
 /// Returns `x` with its rows normalized to mean 0 and variance 1 (only to mean
 /// square 1 if norm.center is false), times `scale`, plus `bias`. Scale and
-/// bias may be null. Returns null, with a diagnostic, if one of them does not
-/// broadcast to `x`.
+/// bias may be null. Reports a diagnostic if one of them does not broadcast to
+/// `x`.
 mlir::Value normalizeRows(OnnxNode &node, mlir::Value x, mlir::Value scale,
                           mlir::Value bias, const RowNorm &norm);
 

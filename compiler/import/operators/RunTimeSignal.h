@@ -8,7 +8,8 @@
 
 namespace ingot::graph {
 
-/// Imports DFT along `axis`, or along the axis that input 2 specifies.
+/// Imports DFT along `axis` or, if that is nullopt, along the axis that input 2
+/// specifies.
 ImportResult dftAtRunTime(OnnxNode &node, std::optional<int64_t> axis);
 ImportResult stftAtRunTime(OnnxNode &node);
 /// Imports MelWeightMatrix with elements of `type`.

@@ -23,7 +23,8 @@ struct Transform {
   /// Whether an inverse transform divides by the length.
   bool scaled = true;
 
-  /// Returns e^(i * angle) for the angle `turns` / `of` of a full turn.
+  /// Returns the real and the imaginary part of e^(i * angle). The angle is
+  /// `turns` / `of` of a full turn, negative unless the transform is inverse.
   std::pair<double, double> rotation(int64_t turns, int64_t of) const {
     double angle = (inverse ? 2 : -2) * M_PI * static_cast<double>(turns % of) /
                    static_cast<double>(of);

@@ -208,7 +208,8 @@ static void printMeters(const Figures &figures, llvm::raw_ostream &os) {
   os << "\n";
 }
 
-/// Prints how much faster the model is than its peer.
+/// Prints the times of the peer called `name` (ONNX Runtime), and the ratio of
+/// its median time to that of the model.
 static void printPeer(const Summary &summary, const Summary &peer,
                       StringRef name, llvm::raw_ostream &os) {
   os << name << ": ";

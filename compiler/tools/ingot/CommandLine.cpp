@@ -22,7 +22,8 @@ static void removeForeignOptions() {
     option->removeArgument();
 }
 
-/// Returns the command named by the first word; `compile` if there is none.
+/// Returns the command whose name is `first`, the first word of the command
+/// line; `compile` if there is no such command.
 static const CommandSyntax &wantedCommand(const Options &options,
                                           StringRef first) {
   for (const CommandSyntax &command : options.commands)

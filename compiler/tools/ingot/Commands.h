@@ -77,8 +77,9 @@ struct Arguments {
   double seconds = 3;
   /// The clock frequency of a trace log (--clock), as given.
   std::string clock;
-  /// How much the figures that `ingot diff` compares may grow, by the names of
-  /// the options; a loss of accuracy is in dB.
+  /// The limits of `ingot diff`: the name of each given option, such as
+  /// "max-ram-growth", and by how much its figure may grow. For the accuracy:
+  /// by how many dB it may fall.
   std::vector<std::pair<std::string, Growth>> growth;
   /// Whether and how the model is quantized.
   bool quantizes = false;
@@ -121,8 +122,9 @@ void printTargetTable(llvm::raw_ostream &os);
 /// --name and -o, for the first lines of generated files.
 std::string commandText(const Arguments &arguments);
 
-/// Whether `path` may be written: it does not exist, has no content, was
-/// written by Ingot, or --force is given; otherwise reports a diagnostic.
+/// Whether `path` may be written: it does not exist, is not a regular file, has
+/// no content, was written by Ingot, is an object file, or --force is given;
+/// otherwise reports a diagnostic.
 bool checkReplaceable(const Arguments &arguments, llvm::StringRef path,
                       Diagnostics &diagnostics);
 

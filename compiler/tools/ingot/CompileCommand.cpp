@@ -83,8 +83,8 @@ static std::string targetsWithC() {
   return names;
 }
 
-/// Returns whether -o names an object file or a module instead of source;
-/// nothing, with a diagnostic, for an invalid name.
+/// Returns whether -o names an object file or a module (.wasm) instead of a
+/// source file; nothing, with a diagnostic, for an invalid name.
 static std::optional<bool> isObjectName(StringRef output,
                                         const TargetDescription &target,
                                         Diagnostics &diagnostics) {

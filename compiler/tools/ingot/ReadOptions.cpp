@@ -197,7 +197,8 @@ bool requireOneTarget(const Arguments &arguments, StringRef what,
   return arguments.compile.fallbacks.empty();
 }
 
-/// Reads the values of an option as NAME=VALUE pairs with distinct names.
+/// Reads the values of an option as NAME=VALUE pairs. Reports and leaves out
+/// values of another form, and those whose name was given before.
 static std::vector<std::pair<std::string, std::string>>
 readPairs(const cl::list<std::string> &option, Diagnostics &diagnostics) {
   std::vector<std::pair<std::string, std::string>> pairs;

@@ -181,7 +181,8 @@ bool Verifier::run(Result &result) {
     return tolerances->isQuantized(name);
   });
   // Changes inputs by at most 16 units in the last place of float32; in
-  // quantized models by more, so that some numbers are rounded to another step.
+  // quantized models by more, so that some numbers are rounded to another
+  // quantization step.
   reference.move = isQuantized ? 0x1p-12 : 0x1p-20;
   isDynamic = llvm::any_of(compile.import.dims,
                            [](auto &dim) { return !dim.second.isOne(); });

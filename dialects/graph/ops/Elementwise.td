@@ -21,8 +21,9 @@ class Graph_Elementwise<string mnemonic, string onnx, dag operands, string resul
   code typeRule = "";
   string element = !if(!eq(!cast<string>(types), "Graph_StatedTypes"), "rule.statedElement()",
                        "resultElement(::llvm::map_to_vector(op.getOperands(), elementOf))");
-  /// The ONNX operator that becomes this operation; empty if there is none, so
-  /// that the importer builds the operation for other ONNX operators.
+  /// The ONNX operator that becomes this operation; empty if there is none, as
+  /// for operations that only passes or the import of other ONNX operators
+  /// build.
   string onnxName = onnx;
   code scalar = "";
   /// Attributes (dag of attribute defs), named as in ONNX.

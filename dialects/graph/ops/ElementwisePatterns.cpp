@@ -63,7 +63,7 @@ namespace {
 // Arithmetic
 //===----------------------------------------------------------------------===//
 
-/// x * 1, x / 1, x + 0, x - 0, x ^ 1 -> x
+/// x * 1, x / 1, x + 0, x - 0, pow(x, 1) -> x
 ///
 /// The neutral element of a float sum is -0.0: adding 0.0 would change -0.0 to
 /// 0.0.
@@ -262,7 +262,7 @@ LogicalResult dropBoundOfQuantized(QuantizeOp op, PatternRewriter &rewriter) {
 // Conversions
 //===----------------------------------------------------------------------===//
 
-/// Whether `to` represents every value of `from`.
+/// Whether `to` is known to represent every value of `from`.
 bool holdsAll(Type from, Type to) {
   auto fromFloat = dyn_cast<FloatType>(from), toFloat = dyn_cast<FloatType>(to);
   if (fromFloat && toFloat)
@@ -302,7 +302,8 @@ LogicalResult mergeCasts(CastOp op, PatternRewriter &rewriter) {
     return success();
   }
   // Two conversions are merged only if both wrap numbers out of range
-  // (integers) or both saturate them (floats).
+  // (integers) or both saturate them (floats). The values of i1 are in the
+  // range of every type.
   if (!from.isInteger(1) &&
       isa<FloatType>(from) != isa<FloatType>(elementOf(x)))
     return failure();

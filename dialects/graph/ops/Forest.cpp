@@ -8,8 +8,8 @@ using namespace mlir;
 namespace ingot::graph {
 
 /// Checks the tables that are operands of both graph.forest and
-/// graph.forest_masks. They have one value for each decision node, or one for
-/// each weight of a leaf.
+/// graph.forest_masks. Tables of the nodes must have `decisions` values, and
+/// tables of the leaves' weights must have `weights` values.
 template <typename Adaptor>
 static LogicalResult checkTables(Adaptor op, TypeRule &rule, int64_t decisions,
                                  int64_t weights) {

@@ -28,9 +28,10 @@ Expr loadIfAny(ElementBuilder &b, mlir::Value x, llvm::ArrayRef<Expr> at,
                llvm::ArrayRef<Dim> axes);
 
 /// Whether graph.pad supports an axis of `size` that gets `low` elements before
-/// and `high` after it in the padding mode `mode`. A dynamic size is not
-/// supported if it may be 0 (mode `edge`) or so small that an index is
-/// reflected more than once (`reflect`), and never in the mode `wrap`.
+/// and `high` after it in the padding mode `mode`. All constant sizes are
+/// supported, and all sizes in mode `constant`. A dynamic size is supported in
+/// mode `edge` if it is never 0, in mode `reflect` if it is always large enough
+/// that no index is reflected twice, and not in mode `wrap`.
 bool repeatsKnown(const Dim &size, int64_t low, int64_t high,
                   llvm::StringRef mode);
 

@@ -208,10 +208,10 @@ LogicalResult sliceOfTranspose(SliceOp op, PatternRewriter &rewriter) {
 }
 
 /// reshape(slice(x)) -> slice(reshape(x)). Requires that among the axes that
-/// the reshape merges or splits together, only the first is sliced. The new
-/// reshape is a view of the stored tensor, and the slice reads the elements in
-/// place and is fused with later movements. Not applied if the reshape only
-/// adds and drops axes of size 1, since it then splits nothing.
+/// the reshape merges or splits together, only the first is sliced, with step
+/// 1. The new reshape is a view of the stored tensor, and the slice reads the
+/// elements in place and is fused with later movements. Not applied if the
+/// reshape only adds and drops axes of size 1, since it then splits nothing.
 LogicalResult reshapeOfSlice(ReshapeOp op, PatternRewriter &rewriter) {
   auto slice = op.getX().getDefiningOp<SliceOp>();
   if (!slice || !slice->hasOneUse())

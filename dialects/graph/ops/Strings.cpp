@@ -346,9 +346,9 @@ void MapLettersOp::emitBody(BodyBuilder &b) {
                           [&](Expr j, ArrayRef<Expr> s) -> Exprs {
                             Expr place = named(s[0], "place"),
                                  begin = named(s[1], "begin");
-                            // ifElse has a single result, so both results are
-                            // packed into one number: the number of bytes read
-                            // is at most four.
+                            // ifElse has a single result, so the output
+                            // position and the number of bytes read, which is
+                            // at most four, are packed into one number.
                             Expr next = b.ifElse(
                                 equal(j, begin),
                                 [&] {

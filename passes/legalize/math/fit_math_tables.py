@@ -53,8 +53,8 @@ def polynomial(g, weight, a, b, n, grid=400):
 
 
 def quotient(f, a, b, np, nq, grid=160):
-    """Returns the coefficients of polynomials P (np) and Q (1, then nq) with a small
-    max |P/Q/f - 1| on [a, b], and this maximum."""
+    """Returns the coefficients, lowest first, of a polynomial P with np terms and a polynomial Q
+    with constant term 1 and nq more terms, with a small max |P/Q/f - 1| on [a, b], and this maximum."""
     points = chebyshev(mpf(a), mpf(b), grid)
     values = [f(x) for x in points]
     q, emphasis, best = [mpf(1)] * grid, [mpf(1)] * grid, None

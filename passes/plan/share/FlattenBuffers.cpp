@@ -133,8 +133,9 @@ private:
   }
 
   /// A cursor reads another buffer (`otherwise`) if its condition is false.
-  /// Replaces this buffer by the kernel argument of which it is a view. Returns
-  /// false if the buffer does not begin at the beginning of the argument.
+  /// Replaces that buffer, if there is one, by the kernel argument of which it
+  /// is a view. Returns false if its layout is not static, or if it does not
+  /// begin at the beginning of the argument.
   static bool flattenOtherwise(CursorOp cursor) {
     if (!cursor.getOtherwise())
       return true;

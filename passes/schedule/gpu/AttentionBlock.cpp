@@ -98,8 +98,9 @@ Exprs OperandPlace::at(KernelBuilder &b, ArrayRef<Expr> place) const {
 // Kernels
 //===----------------------------------------------------------------------===//
 
-/// Returns the positive constant by which the scores are multiplied before the
-/// softmax; nothing if other operators change the scores.
+/// Returns the constant by which f32 scores are multiplied before the softmax;
+/// 1 if nothing changes them. Returns nothing if the constant is not positive
+/// and finite, if other operators change the scores, or if they are not f32.
 static std::optional<double> factorOfScores(const AttentionAnchor &anchor) {
   if (!elementOf(anchor.scores.getResult()).isF32() ||
       !elementOf(anchor.softmax.getInput()).isF32())
@@ -297,7 +298,7 @@ void AttentionBlock::mergeSlices(AttentionState &state, int64_t slices,
 Expr AttentionBlock::result(Expr sum, Expr factor, Expr query, Expr column) {
   Expr y = named(sum * factor, "attention");
   // The total of the weights is 0 if all keys are masked, and NaN if a score is
-  // NaN; the result is 0 in both cases.
+  // NaN. With `zero_nan`, the result is 0 in both cases.
   if (anchor.softmax.getZeroNan())
     y = select(factor < highest(b, type), y, 0.0);
   Value product = anchor.product.getResult();

@@ -88,8 +88,8 @@ public:
                           bool isInside);
   /// Returns the weight of `score`, not yet divided by the total of the
   /// weights; 0 for a score of -inf. For `shift` = shiftOf(largest), the weight
-  /// is e^(score - largest), where both scores are multiplied by the constant
-  /// factor before if scoresAreProducts().
+  /// is e^(score - largest). If scoresAreProducts(), both `score` and `largest`
+  /// are first multiplied by the constant factor.
   graph::Expr weight(graph::Expr score, graph::Expr shift) const;
   /// Rounds a weight to the operand type of the second matrix product.
   graph::Expr rounded(graph::Expr weight) const;

@@ -45,9 +45,8 @@ public:
 
   mlir::Type leftType() const { return graph::elementOf(leftTensor); }
   mlir::Type rightType() const { return graph::elementOf(rightTensor); }
-  /// The number of consecutive steps (K) whose elements of the right operand
-  /// rightSteps loads together. The first of these steps is a multiple of this
-  /// number.
+  /// The number of consecutive steps (K) for which rightSteps loads elements
+  /// together. The first of these steps is a multiple of this number.
   int64_t together = 1;
   /// Bytes of the right operand per element.
   double rightBytes = 0;

@@ -340,8 +340,8 @@ private:
   }
 
   /// Adds the sums of all slices (sets of threads that multiply different K
-  /// tiles) in a fixed order; the threads of the first slice do so and store
-  /// the results.
+  /// tiles) and the bias in a fixed order; the threads of the first slice do so
+  /// and store the results.
   void storeSlices(const Exprs &sums) {
     b.when(slice > 0.0, [&] {
       for (auto [n, sum] : llvm::enumerate(sums))

@@ -32,7 +32,8 @@ int64_t lanesOfAccess(GroupView group) {
   return std::max<int64_t>(lanes, 1);
 }
 
-/// Whether the group computes only numbers, which vectors can hold.
+/// Whether all tensors of the group have elements that vectors can hold:
+/// integers or floats.
 static bool areNumbers(GroupView group) {
   auto isNumber = [](Value v) { return elementOf(v).isIntOrFloat(); };
   return llvm::all_of(group.block->getArguments(), isNumber) &&

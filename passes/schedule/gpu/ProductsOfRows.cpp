@@ -9,9 +9,9 @@ using namespace ingot::graph;
 
 namespace ingot::schedule {
 
-/// Whether `product` is a float product of few rows whose weights form one
-/// matrix that is packed or can be (mayBeInPanels). All its sizes must be
-/// static.
+/// Whether `product` is a float product of few rows, with enough steps (K) for
+/// the threads of a warp, whose weights form one matrix that is packed or can
+/// be (mayBeInPanels). All its sizes must be static.
 static bool isOfFewRows(MatMulOp product, bool packs) {
   // Each thread of a warp gets at least one of the steps (indices along K).
   constexpr int64_t fewestSteps = 32;

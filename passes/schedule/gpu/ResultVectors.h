@@ -18,10 +18,9 @@ namespace ingot::schedule {
 /// `rows` x `columns`.
 class ResultVectors {
 public:
-  /// `across` is the number of MMAs along the columns of which a thread has
-  /// sums. Columns are interleaved only if `mayDeal` is set and, if `areWhole`
-  /// is set, only if the columns of a group of interleaved MMAs divide the
-  /// product's columns evenly.
+  /// A thread has sums of `across` MMAs along the columns. Columns are
+  /// interleaved only if `mayDeal` is set. If `areWhole` is set, the columns of
+  /// a group of interleaved MMAs must also divide the product's columns evenly.
   ResultVectors(KernelBuilder &b, const BlockOperands &operands, int64_t rows,
                 int64_t columns, int64_t across, bool mayDeal, bool areWhole);
 

@@ -194,7 +194,9 @@ private:
   Type loadedType() const {
     return norm ? elementOf(norm.getInput()) : operands.leftType();
   }
-  /// Multiplies the weights of a step (K) by the norm's scale for that step.
+  /// Multiplies the weights of a step (K) by the norm's scale for that step, if
+  /// there is one. `mayBeOutside` says that the step may be beyond the last
+  /// one.
   void scale(MutableArrayRef<Expr> right, Expr step, bool mayBeOutside) {
     if (!norm || norm.getAffine().empty())
       return;

@@ -55,8 +55,8 @@ mlir::Value sharedForCopies(KernelBuilder &b, llvm::ArrayRef<int64_t> shape,
                             mlir::Type type, const llvm::Twine &name);
 
 /// Emit setmaxnreg: fewer registers for the threads of the producer warpgroup,
-/// more for those of the consumers. Emit nothing if the consumers' sums fit in
-/// the registers that all threads get at launch.
+/// more for those of the consumers. Emit nothing if the consumers would gain no
+/// registers by this.
 void setRegistersOfFetching(KernelBuilder &b, const WarpgroupTile &tile);
 void setRegistersOfSums(KernelBuilder &b, const WarpgroupTile &tile);
 

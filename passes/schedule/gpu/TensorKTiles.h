@@ -51,7 +51,8 @@ protected:
 
 private:
   /// Return the condition that a row, a column or a step (K) is inside of the
-  /// product; nothing if it always is.
+  /// product; nothing if it always is. `steps` is the number of steps of the
+  /// product.
   std::optional<graph::Expr> insideRows(graph::Expr row);
   std::optional<graph::Expr> insideColumns(graph::Expr column);
   std::optional<graph::Expr> insideSteps(graph::Expr step, int64_t steps);

@@ -310,8 +310,8 @@ private:
   }
 
   /// Adds the sums of all slices (sets of warps that multiply different K
-  /// tiles) in a fixed order; the threads of the first slice do so and store
-  /// the results.
+  /// tiles) and the bias in a fixed order; the threads of the first slice do so
+  /// and store the results.
   void storeSlices(const Exprs &sums) {
     Expr inSlice = named(thread % double(ofSlice()), "thread_of_slice");
     b.when(slice > 0.0, [&] {

@@ -43,7 +43,7 @@ struct TensorTile {
 };
 
 /// Whether tensor cores multiply the types of `operands` with the requested
-/// precision.
+/// precision. In strict mode, this holds for integers only.
 bool areMultipliedByUnits(const BlockOperands &operands, GroupOnTarget group);
 /// Estimate the seconds of the fastest tile: if blocks compute whole tiles, if
 /// they compute stream-K shares (infinite if a size is dynamic), and in the

@@ -32,10 +32,10 @@ using namespace ingot::graph;
 namespace ingot::schedule {
 namespace {
 
-/// Whether the input is copied to scratch memory. It is if the group computes
-/// the input, which is then not in memory, and if the input has few channels:
-/// then the copy costs less than setting cursors (pointers to the rows of a
-/// tile) for each kernel position.
+/// Whether the input is copied to scratch memory. It is copied in two cases: if
+/// the group computes it, since it is then not in memory, and if it has few
+/// channels, since the copy then costs less than setting cursors (pointers to
+/// the rows of a tile) for each kernel position.
 bool isCopied(ConvolutionAnchor anchor) {
   return !isa<BlockArgument>(anchor.conv.getX()) ||
          readsKernelRows(anchor.conv);
@@ -261,7 +261,8 @@ private:
       copy(b.index(count - lanes));
   }
 
-  /// Copies the windows of a tile to the scratch memory.
+  /// Copies the windows of the tile that begins at output column `first` to the
+  /// scratch memory.
   void fillPatch(ArrayRef<Expr> position, Expr first) {
     Value input = b.view(buffer, {tensorType(conv.getX()).getNumElements()});
     forAlways(b, rows, [&](Expr row) {
@@ -278,7 +279,9 @@ private:
 
   /// Copies a window with loops over kernel axis `i` and the axes after it.
   /// `at` is the linear index of the current element on the axes of the input
-  /// before `i`; `inside` says whether it is inside of the input.
+  /// before `i`, and `kernel` that of the current kernel position; `inside`
+  /// says whether the element is inside of the input. `start` is the first
+  /// input column of the window, `row` the row of the tile.
   void fillWindow(ArrayRef<Expr> position, Value input, Expr start, Expr row,
                   size_t i, Expr kernel, Expr at, Expr inside) {
     if (i + 1 == axes.size())

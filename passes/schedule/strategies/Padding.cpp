@@ -18,7 +18,9 @@ namespace ingot::schedule {
 namespace {
 
 /// The PadOp of a group that computes nothing else, and the lengths in elements
-/// of the contiguous runs in a row of its result.
+/// of the contiguous runs in a row of its result. of() returns nothing for
+/// other groups, for other modes than "constant", for dynamic sizes, and if no
+/// axis is padded.
 struct Runs {
   PadOp pad;
   /// The last padded axis, and the number of elements from one index of that

@@ -277,7 +277,7 @@ private:
 
   private:
     /// Some rows that are quantized together: the first row and the number of
-    /// rows, which is `known` if it is static.
+    /// rows (`count`, and `known` as well if it is static).
     struct Rows {
       Expr first, count;
       std::optional<int64_t> known;
@@ -422,7 +422,9 @@ private:
     }
 
     /// Emits a tile of `count` rows, from number `row` on of the quantized
-    /// rows. These begin at row `first` of the left operand.
+    /// rows, which begin at row `first` of the left operand. The tile has the
+    /// columns of panel number `panel`, or those after the last full panel if
+    /// `panel` is empty.
     void multiply(Expr first, Expr row, int64_t count,
                   std::optional<Expr> panel) {
       ProductLoops::Place place = placeOf(first + row, count, panel);
@@ -502,8 +504,8 @@ private:
     }
 
     /// Returns minus the sum of a row's quantized elements in a block of steps
-    /// (K), times the zero point of the weights; 0 if the weights have no zero
-    /// points.
+    /// (K), times the zero points of the weights in vector `v` of the columns;
+    /// 0 if the weights have no zero points.
     Expr offsetOf(Expr row, std::optional<Expr> panel, Expr block, size_t v) {
       if (!product.getZeros())
         return b.constantInt(0, si32);
@@ -535,8 +537,8 @@ private:
           b.builder, b.loc, VectorType::get({lanes}, element), vector);
     }
 
-    /// Adds the products of `count` groups of bytes of weights, from group
-    /// `first` on, to the sums of a tile.
+    /// Returns the sums of a tile plus the products of `count` groups of bytes
+    /// of weights, from group `first` on.
     Exprs addGroups(const Tile &tile, ArrayRef<Expr> rows,
                     std::optional<Expr> panel, Expr first, int64_t count,
                     ArrayRef<Expr> sums) {

@@ -48,8 +48,8 @@ ConvolutionAnchor sampledConvolution(GroupView group) {
   return isSampled ? found : ConvolutionAnchor();
 }
 
-/// Returns the convolution of a group with untransformed weights if Winograd's
-/// algorithm can compute it; null otherwise.
+/// Returns the convolution of a group if its weights are neither transformed
+/// nor packed and Winograd's algorithm can compute it; null otherwise.
 ConvolutionAnchor plainConvolution(GroupView group) {
   ConvolutionAnchor anchor = ConvolutionAnchor::of(group);
   bool isPlain =

@@ -407,8 +407,10 @@ private:
          operandType, operandType});
   }
 
-  /// Turns the scores of query `row` with `count` keys into softmax weights,
-  /// and updates the total of the query's weights.
+  /// Turns the scores of query `row` with `count` keys into softmax weights.
+  /// With a single block of keys, stores the inverse of their total in
+  /// `totals`. With several blocks, updates the query's largest score and
+  /// total, and corrects its previous sums.
   void weigh(Expr row, const Dim &count) {
     Dim padded = wholeVectors(count + (lanes - 1));
     auto score = [&](Expr i) {
@@ -475,8 +477,8 @@ private:
     return b.withLanes(1, [&] { return b.loadFrom(totals, type, {row}); });
   }
 
-  /// Applies the group's epilogue to a weighted sum of values and stores the
-  /// result.
+  /// Multiplies a weighted sum of values by `factor` (1 / total of the
+  /// weights), applies the group's epilogue and stores the result.
   void storeResult(Expr sum, Expr factor, Expr row, Expr column) {
     Expr y = named(sum * factor, "attention");
     // The total of the weights is 0 if all keys are masked, and NaN if a score

@@ -38,8 +38,8 @@ public:
 
 private:
   TileModel floats() {
-    // The rows of a tile are adjacent output positions, which read the input
-    // `channels` elements apart, times the stride.
+    // The rows of a tile are adjacent output positions. The distance between
+    // their inputs, in elements, is the stride times `channels`.
     int64_t channels = graph::shapeOf(anchor.conv.getX()).back();
     return TileModel(anchor.positions().most(), anchor.channels(),
                      anchor.steps(), target, anchor.type(),

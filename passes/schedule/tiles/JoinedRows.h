@@ -23,8 +23,8 @@
 
 namespace ingot::schedule {
 
-/// Concatenates vectors or scalars of equal width; their number is a power of
-/// two.
+/// Concatenates `vectors`, which are vectors or scalars of equal width. Their
+/// number must be a power of two.
 graph::Expr joined(KernelBuilder &b, graph::Exprs vectors);
 
 /// Whether the target has vectors for all types of the epilogue.
@@ -57,8 +57,8 @@ public:
 
   /// Binds the epilogue's per-column operands, repeated for `rows` rows.
   void bindColumns(int64_t rows);
-  /// Binds the epilogue's per-row operands for `rows` rows. `index` returns the
-  /// result's index of each row.
+  /// Binds the epilogue's per-row operands for `rows` rows. `index(row)`
+  /// returns the index in the result of any element of the row.
   void bindRows(int64_t rows,
                 llvm::function_ref<graph::Exprs(int64_t row)> index);
   void unbind();

@@ -263,8 +263,9 @@ private:
   /// the order of terms, in which the bias comes last.
   bool startsWithBias() { return conv.getBias() && !b.group.isStrict(); }
 
-  /// Applies the operators after the convolution, up to the one that computes
-  /// `value`, to a vector of sums.
+  /// Completes a vector of sums: adds the bias unless the sums start with it,
+  /// and applies the operators after the convolution, up to the one that
+  /// computes `value`.
   Expr behindSum(Expr sum, Value value, const Exprs &at, int64_t lanes,
                  StringRef name) {
     if (conv.getBias() && !startsWithBias())

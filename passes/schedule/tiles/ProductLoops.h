@@ -138,10 +138,10 @@ private:
   mlir::Value left;
   graph::Dims sizes;
   RowsLeft rowsLeft;
-  /// `isFlat` says whether there are batch axes, and the rows of all batches
-  /// form one matrix of static size. `matrix` is the left operand viewed as
-  /// that matrix; null if there is no such matrix, or if the operand's buffer
-  /// does not allow the view.
+  /// `isFlat`: true if there are batch axes and if the rows of all batches form
+  /// one matrix of static size. `matrix`: the left operand viewed as that
+  /// matrix; null if there is no such matrix, or if the operand's buffer does
+  /// not allow the view.
   bool isFlat = false;
   mlir::Value matrix;
 };

@@ -169,7 +169,8 @@ private:
     return named(first * double(input.pitch) + place.input, "first_of_window");
   }
 
-  /// Emits `count` adjacent result rows, one register of each row.
+  /// Emits one register of each of `count` adjacent result rows, from row `row`
+  /// on.
   void rowsTogether(Expr image, Expr row, int64_t count,
                     const StreamPlace &place) {
     const WindowAxis &rows = axes.front();

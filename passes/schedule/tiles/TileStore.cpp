@@ -34,7 +34,7 @@ static size_t vectorsTogether(const ColumnVectors &columns, size_t first,
   return 1;
 }
 
-/// Returns the lane of a vector that has the dynamic index `lane`.
+/// Returns lane number `lane` of a vector. The number is dynamic.
 static Expr laneAt(KernelBuilder &b, Expr vector, Expr lane) {
   Value v =
       vector::ExtractOp::create(b.builder, b.loc, vector.value, lane.value);
@@ -121,8 +121,8 @@ static void storeJoined(KernelBuilder &b, Tile &tile, Value anchor,
 }
 
 /// Returns how many scalar columns, from the tile's vector `first` on, form a
-/// vector of sums. If dot products are accumulated in core registers, the
-/// epilogue still uses vectors.
+/// vector of sums; 1 if too few columns are scalars. If dot products are
+/// accumulated in core registers, the epilogue still uses vectors.
 static size_t scalarsTogether(KernelBuilder &b, const ColumnVectors &columns,
                               size_t first, Type sum) {
   size_t lanes = b.target.maxLanes(sum);

@@ -128,8 +128,9 @@ private:
         });
   }
 
-  /// Stores the sums of a tile, whose rows are result positions from `first`
-  /// on.
+  /// Adds the bias to the sums of a tile, applies the epilogue and stores the
+  /// results. The rows of the tile are result positions from `first` on, its
+  /// columns are output channels from `column` on.
   void store(Tile &tile, Expr first, Expr column) {
     auto bias = [&](Expr sum, Expr channel) { return withBias(sum, channel); };
     if (storeFlat(b, tile, conv, first, column, bias))

@@ -288,8 +288,9 @@ private:
     return (ptrdiff_t(block) - ptrdiff_t(emulated_rank())) *
            emulated_block_bytes;
   }
-  // Starts a copy. `places` are the coordinates, innermost first: those of the
-  // position and, for windows, then those of the shift.
+  // Starts a copy to the blocks of the cluster whose bits are set in `blocks`.
+  // `places` are the coordinates, innermost first: those of the position and,
+  // for windows, then those of the shift.
   static void copy(void *to, const CUtensorMap &map, int64_t *mbarrier,
                    std::initializer_list<ptrdiff_t> places, unsigned rank,
                    bool areWindows, ptrdiff_t blocks) {
@@ -331,7 +332,7 @@ private:
     return reinterpret_cast<const char *>(byte ^ ((byte >> 7 & 7u) << 4));
   }
   // Returns the address of 16 bytes of a transposed tile: the elements at
-  // `step` along K of those 8 rows or columns among which `row` is.
+  // position `step` along K of the 8 rows or columns from row / 8 * 8 on.
   static const char *turnedVector(const Tile &tile, unsigned step,
                                   unsigned row) {
     return vectorAt(tile.at + row / 64 * tile.distance, step, row % 64 / 8);
