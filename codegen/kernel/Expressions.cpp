@@ -227,8 +227,8 @@ std::optional<Expression> KernelPrinter::intrinsic(Operation *op) {
             context.target.intrinsic(pair.getIntrinsicName(), from, type))
       return intrinsic(row->spelling, op->getOperands(), type);
   if (auto dot = dyn_cast<kernel::DotOp>(op))
-    if (const Intrinsic *row = context.target.intrinsic(
-            kernel::intrinsicName(dot), from, type))
+    if (const Intrinsic *row =
+            context.target.intrinsic(kernel::intrinsicName(dot), from, type))
       return intrinsic(row->spelling, op->getOperands(), type, sign);
   if (auto dot = dyn_cast<kernel::DotOp>(op))
     if (auto lane = kernel::dotLane(dot.getB()))

@@ -373,11 +373,13 @@ static bool isExpression(Operation *op) {
 static bool isShiftedAgain(Operation *op) {
   return isa<arith::ShLIOp>(op) && isVector(op->getResult(0).getType()) &&
          getElementTypeOrSelf(op->getResult(0)).getIntOrFloatBitWidth() < 32 &&
-         llvm::any_of(op->getUses(), [](OpOperand &use) {
-           return use.getOperandNumber() == 0 &&
-                  isa<arith::ShLIOp, arith::ShRSIOp, arith::ShRUIOp>(
-                      use.getOwner());
-         });
+         llvm::any_of(
+             op->getUses(),
+             [](OpOperand &use) {
+               return use.getOperandNumber() == 0 &&
+                      isa<arith::ShLIOp, arith::ShRSIOp, arith::ShRUIOp>(
+                          use.getOwner());
+             });
 }
 
 void Placement::findNested(Block &block) {
