@@ -233,8 +233,9 @@ bool Search::raise(Place &place) {
   place.noise = 0;
   if (!bits || accepts(loss))
     return true;
-  // An activation whose values differ by many orders of magnitude gains little
-  // from 16 bits: measures its cost again, so that it may get float next.
+  // Measures the cost again, so that worst() can choose this place for float if
+  // the bits added here reduce the cost too little. That happens with
+  // activations whose values differ by many orders of magnitude.
   std::vector<double> cost;
   if (!measureAlone(place, cost))
     return false;

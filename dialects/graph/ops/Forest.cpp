@@ -334,9 +334,10 @@ private:
   ForestMasksOp op;
   int64_t targets, lanes = 1;
   Type type, bits;
-  /// Buffers with one element for each lane, if there are several lanes: the
-  /// leaf that the row of the lane reaches, and the weight of that leaf. At the
-  /// end, `terms` holds the results.
+  /// Buffers with one element for each lane, if there are several lanes.
+  /// reached: the leaf of the current tree that the row of the lane reaches.
+  /// terms, used only with a single target: the weight of that leaf and, after
+  /// the last tree, the result for the row.
   Value reached, terms;
 };
 

@@ -68,9 +68,9 @@ struct AxisRun {
 };
 
 /// Divides the axes of a reshape into the shortest runs that have equal numbers
-/// of elements on both sides. Only axes that are really merged or split then
-/// need divisions. Returns an empty list if runs are ambiguous because of axes
-/// of size 0.
+/// of elements on both sides. The computation of indices then needs integer
+/// divisions only in runs that merge or split axes. Returns an empty list if
+/// runs are ambiguous because of axes of size 0.
 llvm::SmallVector<AxisRun> axisRuns(llvm::ArrayRef<Dim> from,
                                     llvm::ArrayRef<Dim> to);
 inline llvm::SmallVector<AxisRun> axisRuns(llvm::ArrayRef<int64_t> from,

@@ -344,8 +344,9 @@ private:
                    panels.weightsFrom(panel, b.index(0)));
   }
 
-  /// Returns how many positions are computed together: those of one tile or, if
-  /// these are more, those of one window of the pool.
+  /// Returns how many columns of the convolution's result are computed
+  /// together: as many as a tile has, but at least the width of the pool's
+  /// window.
   int64_t positionsTogether() const { return std::max(rows, window.back()); }
 
   void tileAt(ArrayRef<Expr> position, Expr first, const Panel &panel) {
