@@ -34,7 +34,7 @@ struct CompileOptions {
   std::function<std::unique_ptr<ModelFile>()> makeModel;
   /// If set, `model` is not an ONNX file but a module that `--stop-after` wrote
   /// after this stage, and compilation continues with the next stage. If the
-  /// module names its target, `target` is null or the same.
+  /// module names its target, `target` must be null or that target.
   std::optional<Stage> startFrom;
   ImportOptions import;
   const TargetDescription *target = nullptr;

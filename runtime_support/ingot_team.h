@@ -96,8 +96,8 @@ INGOT_NOINLINE void Team::share_parts(ptrdiff_t extent, ingot_body body, void *a
   // In the first step, other members may still be starting.
   const uint64_t least = here == 0 && expected > 2 ? expected : 2;
   members = members < least ? least : members;
-  // A member first takes an equal share of the parts, or half of that if there are many, since
-  // parts may take different times; later an equal share of the remaining parts.
+  // A member first takes an equal share of the parts, or half of this share if it has at least 16
+  // parts, since parts may take different times; later an equal share of the remaining parts.
   const uint64_t fair = parts / members;
   uint64_t share = fair < 16 ? fair : fair / 2, done = 0;
   uint64_t now = leads ? here << 36 : progress->load();

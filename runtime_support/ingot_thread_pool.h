@@ -66,7 +66,7 @@ inline uint64_t measureFork(const ingot_context &context) {
     std::nth_element(times, times + kRounds / 2, times + kRounds);
     return times[kRounds / 2];
   };
-  // The first rounds wake the threads.
+  // The result of the first measurement is not used: it wakes the threads.
   nanoseconds(/*divides=*/true);
   int64_t divided = nanoseconds(/*divides=*/true), alone = nanoseconds(/*divides=*/false);
   return uint64_t(std::max<int64_t>(divided - alone / 2, 1));
@@ -221,7 +221,7 @@ private:
   static constexpr unsigned kSpins = 20000;
 
   /// One word: the number of the job, its number of parts, and how many parts were taken from the
-  /// front and from the back. In the same cache line as the job.
+  /// front and from the back. This word is in the same cache line as the job.
   alignas(kLine) std::atomic<uint64_t> ticket{0};
   Job job;
   /// The number of parts that are not finished. Not in the cache line of `ticket`, which idle

@@ -120,10 +120,10 @@ struct Device {
   /// The number of multiprocessors, and the maximum number of threads resident
   /// on each.
   unsigned multiprocessors = 0, residentThreads = 0;
-  /// The number of threads that a multiprocessor needs to issue an instruction
-  /// in every cycle, if each instruction of a thread depends on the previous
-  /// one. Then the number of threads that keep the matrix units busy, if matrix
-  /// products do not depend on each other.
+  /// busyThreads: the number of threads that a multiprocessor needs to issue an
+  /// instruction in every cycle, if each instruction of a thread depends on the
+  /// previous one. busyMatrixThreads: the number of threads that keep its
+  /// matrix units busy, if matrix products do not depend on each other.
   unsigned busyThreads = 0, busyMatrixThreads = 0;
   /// Per second: bytes of global memory, and f32 multiply-adds outside of
   /// matrix units.
@@ -136,8 +136,8 @@ struct Device {
   /// per second that multiprocessors read from the L2 cache: first in general,
   /// then in kernels that copy many whole tiles (0 if unknown).
   double ofWarps = 1, l2BytesPerSecond = 0, tileBytesPerSecond = 0;
-  /// Seconds that each fork and each join of a branch adds to a graph of
-  /// launches; 0 if launches are always sequential.
+  /// Seconds that the fork and the join of each additional branch, together,
+  /// add to a graph of launches; 0 if launches are always sequential.
   double branchSeconds = 0;
   /// The names of the C++ structures to which the driver's stream and graph
   /// pointers point.
@@ -356,8 +356,10 @@ struct TargetDescription {
   /// narrows several vectors of sums to one.
   bool filtersInt8(mlir::Type x, mlir::Type w, int64_t channels) const;
   /// Whether each thread block of a GPU computes one group of a grouped
-  /// convolution. This requires that the inputs of the group are whole 16-byte
-  /// vector accesses, and that its outputs fill the columns of an MMA tile.
+  /// convolution. This requires that the group's inputs at one position
+  /// (`inputBytes`) are a multiple of 16 bytes, the size of a vector access,
+  /// and that the group has at least as many outputs as an MMA tile has
+  /// columns.
   bool multipliesGroups(int64_t inputBytes, int64_t outputs) const {
     constexpr int64_t accessBytes = 16, columns = 8;
     return isDevice() && inputBytes % accessBytes == 0 && outputs >= columns;

@@ -51,10 +51,10 @@ void ControlPrinter::printHelpers() {
       printProgram(program);
 }
 
-/// Whether the printed code uses a data-dependent size: passes it to a kernel,
-/// or writes it to the io struct (the argument of a run). If not, the code only
-/// checks such sizes, for example the number of characters that the results of
-/// string operators need.
+/// Whether the printed code may use a data-dependent size: it writes one to the
+/// io struct (the argument of a run), or passes any dynamic size to a kernel.
+/// If not, the code only checks data-dependent sizes, for example the number of
+/// characters that the results of string operators need.
 bool ControlPrinter::readsMadeSizes() const {
   bool reads = llvm::any_of(
       interface.sizes, [](const InterfaceSize &size) { return size.isMade; });

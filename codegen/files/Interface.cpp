@@ -83,7 +83,7 @@ Interface::Interface(kernel::ProgramOp main, const CodegenOptions &options,
         vtcmMacro = macro + "_" + target->tcmName.upper();
       }
     }
-  // A GPU output uploads its weights before any run, so the io struct, the
+  // Code for a GPU uploads the weights before any run, so the io struct, the
   // argument of a run, has no field for a weights file.
   if (isDevice)
     fields.reserve("place");

@@ -73,9 +73,9 @@ struct Interface {
             const Weights &weights);
 
   kernel::ProgramOp main;
-  /// The prefixes of the functions and macros of this entry point, and of those
-  /// that all entry points of an output share. The two prefixes are equal if
-  /// the entry point is called kMainName.
+  /// The prefixes of the functions and macros of this entry point, and the
+  /// prefixes of those that all entry points of an output share. The former
+  /// equal the latter if the entry point is called kMainName.
   std::string name, macro, sharedName, sharedMacro;
   std::string model; ///< file name and hash of the model, for comments
   std::vector<InterfaceSize> sizes;
@@ -118,7 +118,8 @@ struct Interface {
   std::string localName(llvm::StringRef function = "run") const;
   /// Returns the C text of a size. Sizes that the caller gives are fields of
   /// `object`, such as "io->"; data-dependent sizes are fields of `made`. If
-  /// `object` is empty, both are just names of fields, for comments.
+  /// `object` is empty, sizes of either kind are just names of fields, for
+  /// comments.
   std::string sizeText(const kernel::Dim &size,
                        llvm::StringRef object = "") const;
 };

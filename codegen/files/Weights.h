@@ -79,11 +79,11 @@ public:
   }
   int64_t payloadBytes() const { return total; }
   /// Returns the mode to use if `mode` was requested: `mode` itself, or for
-  /// Auto, source below a megabyte and object above. Always source if there are
-  /// no weights with an offset.
+  /// Auto, source below a megabyte and object above. Always source if the
+  /// payload (the bytes of all weights, except tables) is empty.
   WeightsMode resolve(WeightsMode mode) const;
-  /// Marks all weights that kernels read by an offset as shared, so that they
-  /// are printed once, before the text of the targets.
+  /// Marks all weights of the payload as shared, so that they are printed once,
+  /// before the text of the targets.
   void shareAll();
 
   /// Returns the checksum of the payload (the bytes of all weights, except

@@ -80,8 +80,9 @@ Expression KernelPrinter::compare(arith::CmpFOp op) {
     if (op.getPredicate() == predicate)
       return negated(a + spelling + b);
   // ONE and UEQ combine two comparisons. ORD and UNO detect NaN: they compare
-  // each operand with itself. A splat is compared as a vector, although the
-  // scalar could be printed in other operations.
+  // each operand with itself. To compare a splat with itself, the splat is
+  // printed as a vector, not as a scalar as in other operations, since the
+  // result must be a mask.
   auto two = [&](const std::string &first, const std::string &second,
                  const char *with) -> Expression {
     return {"(" + first + ")" + with + "(" + second + ")", Binding::Logic};

@@ -101,7 +101,7 @@ Expression KernelPrinter::constant(arith::ConstantOp op, Sign sign) {
 Expression KernelPrinter::number(const APFloat &value) {
   bool isSingle = &value.getSemantics() == &APFloat::IEEEsingle();
   double number = isSingle ? value.convertToFloat() : value.convertToDouble();
-  // The difference of the two numbers is exact.
+  // The subtraction is exact, so the printed expression has the value `number`.
   constexpr double farthest = 65536;
   double difference = number - (isSingle ? 12582912.0 : 6755399441055744.0);
   if (std::abs(difference) <= farthest) {

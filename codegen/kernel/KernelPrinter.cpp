@@ -29,8 +29,9 @@ KernelPrinter::KernelPrinter(FunctionOpInterface kernel, SourceContext &context,
 }
 
 /// Chooses the names of variables that hold several values: a variable is named
-/// after the first of its values that has a name. Results come before carried
-/// values, which are named after their initial value.
+/// after the first of its values that has a name. Results of operations are
+/// considered first, then the values that loops carry, which have the names of
+/// their initial values.
 void KernelPrinter::nameGroups() {
   auto consider = [&](Value value) {
     if (!placement.isShared(value))

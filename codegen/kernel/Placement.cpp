@@ -131,7 +131,7 @@ static bool clobbers(Operation *writer, Operation *reader) {
         Value written = writtenBuffer(op);
         // A barrier makes values visible that other threads wrote. A load
         // before a GPU vector store, or before a wait for the previous kernel,
-        // should not be delayed past it.
+        // should not be delayed past that store or wait.
         if (isa<gpu::BarrierOp, kernel::WaitMbarrierOp, kernel::AwaitProductsOp,
                 kernel::AwaitInputsOp, kernel::CountOp, kernel::StoreVectorOp>(
                 op) ||
@@ -507,7 +507,7 @@ void Placement::shareUpdates(Operation *op) {
         isNested(update) || yielded.getType() != carried.getType() ||
         llvm::count(loop.getYieldedValues(), yielded) != 1)
       continue;
-    // Checks the readers of all values that are in the variable of the carried
+    // Checks the readers of all values that share a variable with the carried
     // value.
     bool readBefore = true;
     Value own = variable(carried);

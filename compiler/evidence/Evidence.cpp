@@ -79,8 +79,8 @@ bool Evidence::read() {
 
 void Evidence::readSites() {
   // A site is the place of an operation in the source. Keeps one site for each
-  // operation: if it has several, the one of kind Loop. Sites without text are
-  // left out.
+  // operation: if it has several, the one of kind Loop or, if there is none,
+  // the first one. Leaves out sites of kind Function and sites without text.
   for (const SourceMap::Site &site : map.sites)
     if (site.begin != site.end && site.kind != SourceMap::Kind::Function) {
       const SourceMap::Site *&kept = sites[site.op];

@@ -209,7 +209,7 @@ public:
   bool assumeEqual(const graph::Dim &x, const graph::Dim &y);
   /// Assumes that two sizes are equal, because the model requires it. Unlike
   /// assumeEqual, this function accepts a number or an expression as one of the
-  /// two. Returns false if the sizes cannot be assumed to be equal.
+  /// two sizes. Returns false if the sizes cannot be assumed to be equal.
   bool requireEqual(const graph::Dim &x, const graph::Dim &y);
   /// Changes the types of a node's operands: each axis of size `x` gets the
   /// size `y` (or the reverse, if `x` is a number), and the generated program

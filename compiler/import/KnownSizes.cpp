@@ -124,8 +124,8 @@ Known elementOfResult(Operation *op, ArrayRef<Dim> x) {
       .Case([&](AbsOp) { return largerOf(x[0], Dim(0) - x[0]); })
       .Case([&](ReluOp) { return largerOf(x[0], 0); })
       .Case([&](ModOp mod) {
-        // With fmod, the remainder has the sign of x, so a negative x is not
-        // supported.
+        // With fmod, the remainder has the sign of x, whereas the result of
+        // moduloOf is not negative. So x must not be negative.
         return mod.getFmod() && x[0].least() < 0 ? Known()
                                                  : moduloOf(x[0], x[1]);
       })
@@ -292,8 +292,9 @@ private:
   }
 
   /// Returns the product, sum, maximum or minimum of all elements of `x`, as
-  /// `op` requires; nullopt if an element is unknown, if a number is too large
-  /// for exact arithmetic, or if `op` is a product of floats.
+  /// `op` requires; nullopt if `x` is empty, if an element is unknown, if a
+  /// number is too large for exact arithmetic, or if `op` is a product of
+  /// floats.
   static std::optional<KnownElements> reduced(Operation *op,
                                               const KnownElements &x) {
     auto all = allOf(x);

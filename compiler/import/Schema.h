@@ -35,7 +35,9 @@ const onnx::OpSchema *lookupSchema(llvm::StringRef domain, llvm::StringRef name,
 /// none.
 int64_t firstOpset(llvm::StringRef domain, llvm::StringRef name);
 
-/// Returns all operators of a domain, including those of FurtherOperators.def.
+/// Returns the names of all operators of a domain: of those with a schema, from
+/// ONNX or from FurtherOperators.def, and of those that have an import
+/// function.
 std::vector<std::string> operatorNames(llvm::StringRef domain);
 
 struct OperatorInfo {

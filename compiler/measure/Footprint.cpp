@@ -240,9 +240,9 @@ struct NodeCalls {
 } // namespace
 
 /// Returns the kernel calls grouped by ONNX nodes. The flash bytes of the calls
-/// in a group are added. Of their bytes in the arena (intermediate tensors) and
-/// on the stack, only the largest count, since the calls run one after the
-/// other.
+/// in a group are added. The bytes in the arena (intermediate tensors) and on
+/// the stack are those of the call with the largest sum of both, since the
+/// calls run one after the other.
 static std::vector<NodeCalls> callsByNodes(const Footprint &footprint) {
   std::vector<NodeCalls> rows;
   llvm::StringMap<size_t> places;

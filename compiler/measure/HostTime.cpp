@@ -125,9 +125,9 @@ static int64_t lastCacheBytes() {
 
 HostRates measureHost(const TargetDescription &target) {
   HostRates rates;
-  // Measures the clock rate by a chain of additions, one per cycle; several per
-  // loop iteration, since an iteration takes more than a cycle on some cores
-  // (Zen 4: 1.09).
+  // Measures the clock rate by a chain of additions, each of which takes one
+  // cycle. An iteration of the loop has several additions, since an iteration
+  // takes more than a cycle on some cores (Zen 4: 1.09).
   constexpr uint64_t additions = 4 << 20, ofStep = 8;
   double seconds = fastest([&] {
     uint64_t sum = 1;

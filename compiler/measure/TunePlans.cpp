@@ -3,8 +3,8 @@
 // compiled from stage Decide on, built with the target's compiler, and run; the
 // trace hook measures each launch (kernel call). Between two runs of a launch,
 // as much memory is touched as the caches of a core hold, so that weights come
-// from the same cache level as in a network. Launches on a GPU are timed by its
-// events (DeviceTiming.cpp).
+// from the same cache level as in a network. Launches on a GPU are timed by
+// CUDA events (DeviceTiming.cpp).
 
 #include "compiler/measure/TunePlans.h"
 

@@ -21,7 +21,8 @@ using llvm::StringRef;
 namespace ingot::quantize {
 
 namespace {
-/// The constants before an activation whose channels are divided by factors.
+/// The constants that are divided by factors, so that the channels of the
+/// activation that is computed from them are divided by the same factors.
 struct Absorber {
   /// The weights (by index) whose rows are divided by the factors, and the
   /// names of the vectors whose elements are divided.

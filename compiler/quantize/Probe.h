@@ -5,8 +5,10 @@
 //
 //     y = clip(round(x / scale), low, high) * scale
 //
-// with scale, low and high as inputs; constants become inputs too. So the model
-// is compiled once. For float, the scale is so small that y equals x.
+// with scale, low and high as inputs of the model; constants become inputs,
+// too. Therefore, the model need not be compiled again for other scales and
+// weights. To leave an activation in float, the scale is set so small that y
+// equals x.
 
 #ifndef INGOT_COMPILER_QUANTIZE_PROBE_H
 #define INGOT_COMPILER_QUANTIZE_PROBE_H
@@ -82,7 +84,7 @@ private:
   bool openWeights;
   const Host &host;
   /// The thread pool, created when runs are long enough to benefit from
-  /// threads; results are the same without.
+  /// threads. The results of runs do not depend on it.
   std::unique_ptr<ThreadPool> pool;
 
   struct Step {

@@ -91,7 +91,7 @@ private:
   std::optional<Budget> given;
   Budget budget;
   std::vector<Place> places;
-  /// Whether weights keep their bits as long as an activation can get more
+  /// Whether weights get no more bits as long as an activation can get more
   /// bits.
   bool sparesWeights = false;
   size_t count = 0;
@@ -233,9 +233,10 @@ bool Search::raise(Place &place) {
   place.noise = 0;
   if (!bits || accepts(loss))
     return true;
-  // Measures the cost again, so that worst() can choose this place for float if
-  // the bits added here reduce the cost too little. That happens with
-  // activations whose values differ by many orders of magnitude.
+  // Measures the cost again, so that worst() can choose this weight or
+  // activation to be computed in float if the bits added here reduce the cost
+  // too little. That happens with activations whose values differ by many
+  // orders of magnitude.
   std::vector<double> cost;
   if (!measureAlone(place, cost))
     return false;

@@ -33,7 +33,8 @@ struct Session {
   const QuantizeOptions &options;
   const Host &host;
   /// The tensors that the probe (the compiled model with adjustable precisions)
-  /// returns in each run: operands of weights, then activations.
+  /// returns in each run: those that weights are multiplied with, then the
+  /// activations to quantize.
   std::vector<std::string> observed;
   /// The number of multiplications in a run of the model, estimated from the
   /// layers with a bias.
@@ -70,13 +71,13 @@ struct Session {
   std::vector<int> averagePlace;
   /// Returns the mean of a weight's results in the last run, by rows.
   std::vector<float> channelMeans(size_t weight) const;
-  /// Returns the tensor that holds the result of a weight in its node
-  /// nodes[reader], including the bias that a following Add adds.
+  /// Returns the name of the tensor that holds the product of a weight in the
+  /// node weight.nodes[reader], including the bias that a following Add adds.
   std::string resultOf(const Weight &weight, size_t reader = 0) const;
   /// Whether weights can change between runs without compilation.
   bool isOpen() const { return open; }
   /// Makes runs return only outputs and means, no other tensors. To be called
-  /// when no further step needs these.
+  /// when no further step needs the other tensors.
   void hideObserved();
 
   /// Runs `count` evenly spaced samples, and calls `visit` after each; false
@@ -103,8 +104,9 @@ struct Session {
   /// Makes runs compute an activation, and the activations that follow it, in
   /// float.
   void setFloat(size_t activation);
-  /// Makes runs compute a weight in float. The bias of the weight keeps the
-  /// correction of mean errors, unless `isPlain`.
+  /// Makes runs use the float elements of a weight. The bias that is added to
+  /// the results of the weight keeps its correction of mean errors or, if
+  /// `isPlain`, becomes that of the float model.
   void setFloatWeight(size_t weight, bool isPlain = false);
 
 private:

@@ -60,8 +60,9 @@ static std::string rootOf(const Graph &graph, llvm::StringRef tensor,
   return root.empty() ? tensor.str() : root;
 }
 
-/// Whether the tensor is a feature map: the result of a convolution, or of
-/// operators on it that keep the spatial layout.
+/// Whether the tensor is a feature map: the result of a convolution, or
+/// computed from one by elementwise operators, pools, and operators that
+/// resize, pad, slice or concatenate.
 static bool isPicture(const Graph &graph, llvm::StringRef tensor,
                       int depth = 0) {
   static constexpr llvm::StringLiteral pools[] = {

@@ -325,10 +325,10 @@ void Search::findKernel() {
   });
 }
 
-/// Compares the attributes and constants of the wrong node with those of its
-/// counterpart, the node of the model `against` that computes the same tensor.
-/// Returns true, with the reason in `found.cause`, if they differ or there is
-/// no counterpart.
+/// Compares the operator, the attributes and the constants of the wrong node
+/// with those of its counterpart, the node of the model `against` that computes
+/// the same tensor. Returns true, with the reason in `found.cause`, if they
+/// differ or there is no counterpart.
 bool Search::findDifference() {
   Diagnostics trial;
   Compilation other(*against.options, context, trial);
@@ -501,9 +501,9 @@ std::optional<NodeErrors> Search::run(bool isWrong) {
   }
   if (!isWrong)
     return std::move(found);
-  // The error vanishes if all tensors are outputs. So searches by bisection
-  // with one additional output at a time: tensors before the faulty kernel are
-  // right, and those after it wrong.
+  // The error vanishes if all tensors are outputs. The faulty kernel is
+  // therefore found by bisection, with one additional output per run: tensors
+  // before the faulty kernel are right, and those after it wrong.
   size_t least = 0, most = inner.size();
   std::string tensor;
   while (least < most) {

@@ -402,8 +402,8 @@ Expr ElementBuilder::ifElse(Expr condition, llvm::function_ref<Expr()> then,
   APInt known;
   if (matchPattern(condition.value, m_ConstantInt(&known)))
     return known.isZero() ? otherwise() : then();
-  // The result type of scf.if is known only after one region has been built, so
-  // the regions are built first.
+  // The result type of scf.if is known only after one of its regions has been
+  // built, so the regions are built before the scf.if.
   Block *thenBlock = new Block(), *elseBlock = new Block();
   Expr x, y;
   {

@@ -174,8 +174,8 @@ Expr quantize(Expr x, Expr scale, Expr zero, bool saturate) {
   // affects which quotients are ties.
   q.type = computeType(scale.type);
   q = convert(convert(q, scale.type), f32);
-  // 8-bit floats have no zero point. That of f4E2M1 is 0: adding it turns -0
-  // into 0.
+  // 8-bit floats have no zero point. f4E2M1 has the zero point 0: adding it
+  // turns -0 into 0.
   if (isa<Float4E2M1FNType>(to))
     q = q + convert(zero, f32);
   if (isa<FloatType>(to))

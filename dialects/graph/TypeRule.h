@@ -94,8 +94,8 @@ public:
   /// needKnown). `what` names the operand in errors.
   llvm::LogicalResult shape(mlir::Value x, llvm::ArrayRef<int64_t> shape,
                             llvm::StringRef what);
-  /// Fails unless `x` has these sizes, which may be dynamic; an absent operand
-  /// (null) has any sizes.
+  /// Fails unless `x` has these sizes, which may be dynamic; succeeds if `x` is
+  /// null (an absent operand).
   llvm::LogicalResult shape(mlir::Value x, llvm::ArrayRef<Dim> sizes,
                             llvm::StringRef what) const;
   /// The rule of elementwise operators: `operands` broadcast to the shape of

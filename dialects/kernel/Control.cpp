@@ -117,8 +117,8 @@ LogicalResult LoopOp::verifySymbolUses(SymbolTableCollection &symbols) {
   SmallVector<Type> all =
       typesOf(onBuffers ? ValueRange(getOutputs()) : ValueRange(getResults()));
   // The outputs are the results, a second buffer for each carried tensor
-  // (iterations write to the two in turn), and the frame, the part of the arena
-  // that the body uses.
+  // (iterations write to its two buffers in turn), and the frame, the part of
+  // the arena that the body uses.
   size_t count = all.size();
   if (onBuffers) {
     if (all.size() < 2 * carried + (frame > 0) ||

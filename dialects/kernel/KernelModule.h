@@ -10,8 +10,8 @@
 
 namespace ingot::kernel {
 
-/// The name of the entry point for which the generated functions are named
-/// after the output alone, without the name of the entry point.
+/// The name of the main entry point. The names of its generated functions do
+/// not contain the name of the entry point.
 inline constexpr llvm::StringLiteral kMainName = "main";
 
 /// Returns the entry points in the order of the module; each becomes a function

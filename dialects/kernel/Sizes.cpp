@@ -83,9 +83,9 @@ static AffineExpr inOrder(AffineExpr value) {
   int64_t number = partsOf(value, kind, parts);
   for (AffineExpr part : parts) {
     part = inOrder(part);
-    // Factors the greatest common divisor out of a sum. MLIR sometimes
-    // multiplies a sum by distributing the constant and sometimes not,
-    // depending on the order of operations.
+    // Factors the greatest common divisor out of a sum, so that equal sizes
+    // have equal expressions: whether MLIR distributes a constant factor over
+    // the terms of a sum depends on the order of operations.
     int64_t common = part.getLargestKnownDivisor();
     if (kind == AffineExprKind::Mul && part.getKind() == AffineExprKind::Add &&
         common > 1) {
@@ -247,7 +247,8 @@ static Dim evaluated(AffineExpr value, ArrayRef<Dim> symbols) {
   }
 }
 
-/// Returns the operands of the choice that defines a symbol.
+/// Returns the sizes from which a symbol is computed by its SizeChoice, such as
+/// the two sizes of which it is the maximum.
 static Dims operandsOf(SymbolAttr symbol) {
   return dimsOf(cast<SizesAttr>(symbol.getOperands()));
 }

@@ -34,8 +34,8 @@ namespace {
 /// of columns in a panel of packed weights.
 constexpr StringLiteral columnsKey = "columns";
 /// A common panel width is not used if it slows down a group by more than this
-/// factor. If no width is left, each group keeps a copy of the weights in its
-/// own width.
+/// factor. If no width remains, each group keeps its own plan, and the weights
+/// are packed once for each panel width that these plans have.
 constexpr double mostLoss = 1.25;
 
 struct AgreePanelsPass : impl::AgreePanelsBase<AgreePanelsPass> {

@@ -63,8 +63,9 @@ public:
   using WordBuilder::WordBuilder;
 
   /// Builds `sum` as a fixed-point number with as many fractional bits as fit
-  /// if magnitudes are at most `sum.bound() + more`. Returns nothing if fewer
-  /// than `least` fractional bits fit, or if `sum` is a constant.
+  /// if magnitudes are at most `sum.bound() + more`; if `sum` is a fixed-point
+  /// number already and has enough bits, returns that number. Returns nothing
+  /// if fewer than `least` fractional bits fit, or if `sum` is a constant.
   std::optional<Fixed> fixed(const Sum &sum, int least, double more = 0) {
     if (sum.terms.empty())
       return std::nullopt;

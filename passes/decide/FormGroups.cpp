@@ -81,8 +81,8 @@ public:
           !isView(op) && !placed.contains(op))
         build(collect(op), op);
     // Operands of the concatenations in `placed` are written directly into the
-    // result of the concatenation. So the groups that compute them store them
-    // with the strides of this result.
+    // result of the concatenation. So the groups that compute these operands
+    // store them with the strides of that result.
     for (Operation *concat : placed)
       for (Value part : concat->getOperands())
         if (!hasContiguousOperands(cast<ConcatOp>(concat)))
@@ -230,9 +230,10 @@ private:
         [](int64_t size) { return size == 1; });
   }
 
-  /// Keeps a concatenation outside of groups if most of its operands are
-  /// computed for it alone, and are therefore written directly into the result.
-  /// The other operands are copied into the result.
+  /// Keeps a large concatenation outside of groups if operands that are
+  /// computed for it alone, and can therefore be written directly into the
+  /// result, have at least half of its elements. The other operands are copied
+  /// into the result.
   void placeConcatenations() {
     for (auto concat : llvm::make_early_inc_range(
              function.getBody().front().getOps<ConcatOp>())) {
@@ -475,8 +476,8 @@ private:
            (before == producer || before->hasOneUse());
   }
 
-  /// Whether `producer` should be computed within the group of its users,
-  /// usually because this computes each of its elements about once.
+  /// Whether `producer` should be computed within the group of its users:
+  /// usually if each element of its result is computed about once there.
   bool worthPulling(Operation *producer) const {
     int64_t produced = tensorType(producer->getResult(0)).getNumElements();
     return llvm::all_of(producer->getUsers(), [&](Operation *user) {
@@ -512,9 +513,9 @@ private:
           }))
         return false;
       // A cast to a wider type is computed within a pool or depthwise
-      // convolution, even though these read each element several times and cast
-      // it each time: the elements in memory stay narrow, which takes less
-      // space and bandwidth.
+      // convolution, although the pool or convolution reads each element
+      // several times and casts it each time: the elements in memory stay
+      // narrow, which takes less space and bandwidth.
       if (schedule::isWidening(producer) &&
           isa<ConvOp, MaxPoolOp, AveragePoolOp>(user)) {
         auto conv = dyn_cast<ConvOp>(user);

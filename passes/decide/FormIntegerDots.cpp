@@ -456,8 +456,8 @@ private:
       }
     auto [flipA, flipB] = chosen;
     // If partial registers are slow, the columns of a computed right operand
-    // are padded to a multiple of a register's lanes. Constants are packed
-    // instead.
+    // are padded to a multiple of a register's lanes, unless they fill less
+    // than half a register. Constants are packed instead.
     int64_t count = shapeOf(product.getB()).back();
     if (!target.wholeRegisters || hasDynamicSizes(product) ||
         2 * count < lanes || matchPattern(product.getB(), m_Constant()))

@@ -38,8 +38,11 @@ public:
   explicit ByteFunction(QuantizeOp last)
       : last(last), operators(shapeOf(last.getResult())) {}
 
-  /// Finds the earliest 8-bit tensor from which all operators of the function
-  /// are computed. Returns whether there is one.
+  /// Finds the 8-bit tensor that is the input of the function, and the
+  /// operators of the function, which depend on this tensor and constants only.
+  /// If there are several such tensors, takes the first one in the network, but
+  /// none before a tensor that other operators read too. Returns whether there
+  /// is one.
   bool find() {
     if (!isByte(last.getResult()) || hasDynamicSizes(last) ||
         shapeOf(last.getResult()).empty())

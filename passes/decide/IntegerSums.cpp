@@ -341,9 +341,9 @@ private:
     return sum;
   }
 
-  /// Matches a reduction of floats that are small integers times a constant.
-  /// Sums of such integers are exact in floats, so the reduction can be
-  /// rewritten as a reduction of integers, which this function builds.
+  /// Matches a sum, along `axes`, of floats that are small integers times a
+  /// constant. Sums of such integers are exact in floats, so the sum can be
+  /// computed in integers by a ReduceSumOp, which this function builds.
   static std::optional<Sum> readReduction(Operation *op, ArrayRef<int64_t> axes,
                                           const Numbers &factor) {
     Value x = op->getOperand(0);

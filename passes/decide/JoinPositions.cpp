@@ -266,9 +266,9 @@ std::optional<schedule::DotForm> fastestForm(ConvOp conv,
   return best;
 }
 
-/// Merges neighbouring output columns of `conv`, if the pass supports it. Their
-/// number is the smallest one for which the estimated time is at most 1.1 times
-/// the least; nothing changes if this is 1.
+/// Merges groups of neighbouring output columns of `conv`, if the pass supports
+/// it. The number of columns in a group is the smallest one whose estimated
+/// time is at most 1.1 times the least; if this number is 1, nothing changes.
 void join(ConvOp conv, const TargetDescription &target) {
   if (!conv.isWidening() || !isa<IntegerType>(elementOf(conv.getX())) ||
       conv.getGroups() != 1 || hasDynamicSizes(conv) ||

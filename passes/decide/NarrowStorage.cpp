@@ -71,7 +71,8 @@ bool takesWidened(Operation *op, Value v) {
   if (auto conv = dyn_cast<ConvOp>(op))
     return schedule::isDepthwise(conv) && conv.getX() == v;
   // A layer normalization that is not the group's result computes rows for a
-  // matmul of the same group. Its code can also widen the rows that it reads.
+  // matmul of the same group. The code that computes these rows can also widen
+  // its operand.
   if (isa<LayerNormOp>(op) && !isa<YieldOp>(*op->user_begin()))
     return true;
   auto element = dyn_cast<ElementOpInterface>(op);
@@ -274,9 +275,11 @@ private:
            !llvm::is_contained(rows->getOperands().drop_front(), argument);
   }
 
-  /// Whether the result of `group` can be stored rounded: the group has no
-  /// reduction, and its only whole-tensor operators are layer normalization and
-  /// softmax. A group that begins with a softmax must have no other operators.
+  /// Whether the result of `group` can be stored rounded. It can if a layer
+  /// normalization or softmax computes the result directly from an operand of
+  /// the group (rowsOf), or if the group has no reduction, its only
+  /// whole-tensor operators are layer normalization and softmax, and its first
+  /// operator is no softmax.
   static bool isRounded(GroupOp group) {
     if (rowsOf(group))
       return true;

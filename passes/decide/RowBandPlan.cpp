@@ -71,7 +71,7 @@ public:
     if (best.cost <= 0)
       return chainsOf(best);
     // Finds, by binary search, the lowest memory limit for which some choice of
-    // chains costs no time. A higher limit admits more choices.
+    // chains adds no estimated time. A higher limit admits more choices.
     best = cheapest(high);
     while (high - low > high / 64) {
       int64_t middle = low + (high - low) / 2;
@@ -195,9 +195,10 @@ private:
     double count;
   };
 
-  /// Returns all row bands of a chain that keeps rows. For other chains,
-  /// returns a few bands; the middle one stands for all bands that are not
-  /// returned. Returns nothing if the chain cannot be computed row by row.
+  /// Returns all row bands of a chain whose bands keep rows for the next band.
+  /// For other chains, returns a few bands; the middle one stands for all bands
+  /// that are not returned. Returns nothing if the chain cannot be computed row
+  /// by row.
   std::optional<std::vector<Sample>> samplesOf(const Chain &chain) {
     auto read = [&](GroupOp group, Rows rows) -> auto & {
       return reads(group, rows);

@@ -166,8 +166,9 @@ private:
                                                : planner.planAtNoCost(limit);
       if (chains.empty())
         break;
-      // With maxBytes, equal chains give equal results and are not built again.
-      // Without maxBytes, the limit also affects the scratch memory of kernels.
+      // With maxBytes, the same chains as before are not built again. Without
+      // maxBytes, they may give another result, since `limit` also limits the
+      // scratch memory of kernels.
       if (maxBytes > 0 &&
           llvm::equal(chains, before,
                       [](const Chain &a, const Chain &b) { return a.isAs(b); }))

@@ -165,8 +165,8 @@ private:
         /*axis=*/0);
     cost.more = double(parts) * cyclesOf(part) - cost.whole +
                 double(parts - 1) * againOf(group, part);
-    // If threads share the work for a whole batch, a part must be large enough
-    // for several threads as well.
+    // If threads share the work for a whole batch, a part must also be large
+    // enough to be divided among threads.
     cost.canSplit = paysToFork(part) || !paysToFork(group);
     part.erase();
     for (Operation *rows : slices)

@@ -31,8 +31,8 @@ llvm::LogicalResult expandSqrt(mlir::math::SqrtOp op,
 void populateExpandArith(mlir::RewritePatternSet &patterns,
                          const TargetDescription &target);
 /// Expands reductions of vectors to operations on halves, quarters and so on.
-/// Expands math functions for which the target has no instruction of the
-/// vector's width to functions of its halves or its lanes. If the target can
+/// Expands a math function of a vector, if the target has no instruction of
+/// this width, to functions of the vector's halves or lanes. If the target can
 /// multiply a vector by a lane, gives each multiply-add its own copy of the
 /// broadcast lane.
 void populateExpandVector(mlir::RewritePatternSet &patterns,

@@ -94,8 +94,9 @@ private:
     return std::nullopt;
   }
 
-  /// Whether all lanes of `v` are exactly representable in f16: they are
-  /// widened from f16, or a constant that f16 represents exactly.
+  /// Whether all lanes of `v` are exactly representable in f16: `v` is widened
+  /// from f16, is a constant that f16 represents exactly, or is a minimum or
+  /// maximum of such vectors.
   bool isExact(Value v) const {
     Operation *op = v.getDefiningOp();
     if (auto widening = dyn_cast_or_null<arith::ExtFOp>(op))

@@ -123,7 +123,8 @@ Value viewOf(BlockArgument buffer, MemRefType type, PatternRewriter &rewriter) {
   return kernel::ViewOp::create(rewriter, buffer.getLoc(), type, buffer);
 }
 
-/// Returns the operand of the memory access `op` that is the buffer.
+/// Returns the operand with the buffer that the memory access `op` reads or
+/// writes.
 template <typename Op> OpOperand &bufferOf(Op op) {
   if constexpr (std::is_same_v<Op, kernel::CopyAheadOp>)
     return op.getFromMutable();

@@ -147,8 +147,9 @@ private:
       places.insert(last);
       auto sum = last.getDefiningOp<arith::AddIOp>();
       APInt by;
-      // A constant index 1 along the last axis means that the rows are short
-      // and the thread reads all elements of a row.
+      // A constant index 1 along the last axis occurs where the loop over a
+      // short row is unrolled. The thread then also accesses element 0 of the
+      // row, a neighbour.
       if (matchPattern(last, m_One()))
         return true;
       if (sum && matchPattern(sum.getRhs(), m_ConstantInt(&by)) && by == 1)

@@ -41,7 +41,8 @@ SmallVector<Operation *> operatorsOf(graph::GroupOp group) {
   return all;
 }
 
-/// Whether a group only copies its operand.
+/// Whether a group of cheap operators is called a copy: its result is in fast
+/// local memory, or its only operator is a reshape to the same type.
 bool isCopy(graph::GroupOp group) {
   SmallVector<Operation *> operators = operatorsOf(group);
   return group.getSecondMemory() ||

@@ -12,8 +12,8 @@ struct TargetDescription;
 
 namespace ingot::schedule {
 
-/// Whether a strategy can read the weights `w` in panels, each of which has the
-/// weights of some columns contiguously. Either `w` is packed already, or
+/// Whether a strategy can read the weights `w` in panels, in which the weights
+/// of some columns are contiguous. Either `w` is already packed in panels, or
 /// `packs` is set and `w` is a nonempty constant outside of the group, which
 /// can still be packed.
 bool mayBeInPanels(mlir::Value w, bool packs);
@@ -47,8 +47,8 @@ struct ConvolutionAnchor {
   /// Returns how many image columns of the convolution's result the pool reads;
   /// all columns if there is no pool.
   int64_t columns() { return graph::shapeOf(result()).end()[-2] * across(); }
-  /// Returns how many image columns one window of the pool covers; 1 if there
-  /// is no pool.
+  /// Returns how many columns of the convolution's result one window of the
+  /// pool covers; 1 if there is no pool.
   int64_t across();
   /// Returns the number of output channels.
   int64_t channels() { return graph::shapeOf(result()).back(); }
@@ -81,9 +81,10 @@ graph::ConvOp depthwiseOf(GroupView group);
 /// loads the elements. Null otherwise.
 graph::ConvOp filtersOf(GroupView group);
 /// Returns the convolution that a fusion group computes, if the integer
-/// strategies can build it: all its sizes are static, its weights are packed or
-/// packable, its input is an argument of the fusion group and has zero point 0,
-/// and its result has the shape of the fusion group's result. Null otherwise.
+/// strategies can build it: all sizes are static, the weights of the
+/// convolution are packed or can be (mayBeInPanels), its input is an argument
+/// of the fusion group and has zero point 0, and its result has the shape of
+/// the fusion group's only result. Null otherwise.
 graph::ConvOp integerFiltersOf(GroupView group);
 /// Whether the convolution is a depthwise one of floats with one filter per
 /// channel.
@@ -120,9 +121,9 @@ bool takesChannels(graph::SliceOp slice);
 bool readsByParts(graph::ConcatOp concat);
 
 /// Whether `op` is a convolution that can be the anchor of a fusion group: it
-/// has one group of channels, multiplies f32, f64 or narrow elements without
-/// zero point, and has static numbers of channels and weights, which are packed
-/// in panels or can be (mayBeInPanels).
+/// has one group of channels and a static number of input channels, multiplies
+/// f32, f64 or narrow elements without zero point, and its weights have a
+/// static shape and are packed in panels or can be (mayBeInPanels).
 bool isFusableConvolution(mlir::Operation *op, bool packs);
 /// Follows operands from `last` back to a fusable convolution. Returns the
 /// operators on this path: elementwise operators from `last` on, then the

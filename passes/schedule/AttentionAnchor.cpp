@@ -116,9 +116,10 @@ AttentionAnchor AttentionAnchor::of(GroupView group) {
   return found;
 }
 
-/// Whether the operators after `product` in its group form a chain of
-/// elementwise operators and transposes that keep the last axis, in which each
-/// operator reads no result of the group's operators but the previous one's.
+/// Whether the operators after `product` in its group form a chain. The chain
+/// may contain elementwise operators, and transposes that keep the last axis.
+/// Among the group's operators, each may read only the result of the previous
+/// operator of the chain.
 static bool endsInPlace(Operation *product,
                         llvm::function_ref<bool(Operation *)> isMember) {
   Operation *op = product;

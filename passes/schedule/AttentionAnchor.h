@@ -91,14 +91,14 @@ struct RepeatedMatrices {
 /// Returns `producer` and the operators that must join the group with it, so
 /// that the group computes an attention. `producer` is the second matrix
 /// product, its softmax, or the rounding cast of the softmax; of these, those
-/// that follow `producer` are in the group already. The first product and the
-/// operators between it and the softmax join, and the transposes and scales of
-/// the queries and the transposes of the values. With `inStoredLayout`, the
-/// casts of the queries and the transposes, slices, repetitions and casts of
-/// keys and values join as well; the kernel then reads keys and values in their
-/// stored layout. Empty if `suits` rejects the attention, if the group would
-/// compute something else, or in strict mode. For `isMember` and `isFree` see
-/// Strategy::takes.
+/// that follow `producer` are in the group already. The following operators
+/// join: the first product, the operators between it and the softmax, the
+/// transposes and scales of the queries, and the transposes of the values. With
+/// `inStoredLayout`, these join as well: the casts of the queries, and the
+/// transposes, slices, repetitions and casts of the keys and values; the kernel
+/// then reads keys and values in their stored layout. Empty if `suits` rejects
+/// the attention, if the group would compute something else, or in strict mode.
+/// For `isMember` and `isFree` see Strategy::takes.
 llvm::SmallVector<mlir::Operation *>
 takeAttention(mlir::Operation *producer,
               llvm::function_ref<bool(mlir::Operation *)> isMember,

@@ -25,8 +25,8 @@ double l2Bandwidth(const Device &device) {
 }
 
 /// Returns the L2 bandwidth for the loads of a K loop, in bytes per second. The
-/// rate of TMA copies applies only to many K tiles: the first ones come from
-/// device memory.
+/// rate of TMA copies is used only for loops over many K tiles, since the first
+/// K tiles come from device memory, not from the L2 cache.
 static double l2Bandwidth(const KTileLoop &loop, const Device &device) {
   constexpr double many = 8;
   return loop.areTiles && loop.kTiles >= many
@@ -180,7 +180,8 @@ DeviceWork DeviceWork::of(kernel::FuncOp kernel) {
         int64_t(llvm::PowerOf2Ceil(product.getLeft().getIntOrFloatBitWidth())) /
         8;
     work.areFloat8 = isFloat8(product.getLeft());
-    // Each MMA has 16 rows, 8 columns and 32 bytes along K.
+    // Counts the MMAs inside of loops. Each MMA has 16 rows, 8 columns and 32
+    // bytes along K, from which macsPerKTile is computed below.
     products += product->getParentOfType<scf::ForOp>() ? 1 : 0;
   });
   if (products > 0) {
@@ -197,9 +198,9 @@ DeviceWork DeviceWork::of(kernel::FuncOp kernel) {
   return work;
 }
 
-/// Returns how many blocks an SM holds at once, limited by threads, registers
-/// and shared memory. The device itself reserves 1 KB of shared memory per
-/// block (from compute capability 8.0 on).
+/// Returns how many blocks an SM holds at once, at least 1, limited by threads,
+/// registers and shared memory. The device itself reserves 1 KB of shared
+/// memory per block (from compute capability 8.0 on).
 static int64_t blocksOfMultiprocessor(const Device &device,
                                       const DeviceWork &work) {
   int64_t threads = llvm::alignTo(work.threads, device.warp);

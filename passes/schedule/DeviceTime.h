@@ -64,8 +64,9 @@ struct DeviceWork {
   int64_t blocks = 0, threads = 0, shared = 0, registers = 16;
   /// Whether warpgroups multiply tiles (wgmma).
   bool byWarpgroups = false;
-  /// Bytes per element that the tensor cores multiply, 0 if the kernel does not
-  /// use them; and whether the elements are 8-bit floats.
+  /// The size in bytes of the elements that the tensor cores multiply, 0 if the
+  /// kernel does not use tensor cores; and whether the elements are 8-bit
+  /// floats.
   int64_t matrixElement = 0;
   bool areFloat8 = false;
   /// The K loop of a block; predictTime computes its `busy`, which is 0 here.
@@ -118,10 +119,10 @@ double hostSeconds(int64_t bytes, int64_t multiplyAdds);
 /// instead of in a graph.
 double secondsOutsideOfGraph(int64_t launches);
 
-/// Seconds that counting blocks (kernel.count) adds. A block waits about 1.5 us
-/// until others see its results and it has its number (a fence, an atomic
-/// addition and a load of about 300 cycles each, twice); clearing the counters
-/// is a launch of about 2 us.
+/// The additional seconds of a kernel whose blocks are counted (kernel.count).
+/// A block waits about 1.5 us until other blocks see its results and it has the
+/// value of the counter (twice a fence, an atomic addition and a load, of about
+/// 300 cycles each). A launch of about 2 us clears the counters before.
 inline constexpr double countingSeconds = 1.5e-6 + 2e-6;
 
 /// The time of a branch: consecutive launches that run concurrently with those

@@ -105,8 +105,8 @@ void KernelBuilder::forColumns(ArrayRef<Dim> trips,
 
 int64_t KernelBuilder::threadsOfRow(ArrayRef<Dim> rows, int64_t length) const {
   const Device &device = target.device;
-  // Enough threads are four warps for each warp scheduler of each SM, since
-  // arithmetic instructions have a latency of four cycles.
+  // Four warps for each of the four warp schedulers of an SM (512 threads) hide
+  // the latency of arithmetic instructions, which is four cycles.
   const int64_t enough = 512 * int64_t(device.multiprocessors);
   constexpr int64_t most = 512;
   int64_t count = product(rows).most(), threads = device.warp;

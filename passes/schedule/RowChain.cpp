@@ -14,9 +14,10 @@ namespace ingot::schedule {
 namespace {
 
 /// Whether all operators of `group` are elementwise, except `anchor` and a
-/// transpose of the input of `anchor`. The arguments of the group that
-/// elementwise operators read must be per-channel vectors or, with
-/// `readsWhole`, tensors of the result's type.
+/// transpose that computes the input of `anchor`, and no elementwise operator
+/// computes that input. The arguments of the group that elementwise operators
+/// read must be per-channel vectors or, with `readsWhole`, tensors of the
+/// result's type.
 bool keepsRows(GroupOp group, ConvOp anchor, bool readsWhole) {
   for (Operation &op : group.getBody().front().without_terminator()) {
     bool isRead = isa<TransposeOp>(op) && op.hasOneUse() &&
@@ -55,8 +56,9 @@ bool isPlain(GroupOp group) {
 
 /// Returns the convolution of `group` if the group has the strategy
 /// "convolution" with the order "tiles" (each tile of output positions reads
-/// all packed weights), and if the convolution multiplies floats, is not fused
-/// with a pool and has a result of the same type as the group; null otherwise.
+/// all packed weights), and if the convolution multiplies floats, reads packed
+/// weights, is not fused with a pool and has a result of the same type as the
+/// group; null otherwise.
 ConvOp floatConvolutionOf(GroupOp group) {
   auto anchor = ConvolutionAnchor::of(group);
   return group.getStrategy() == "convolution" && anchor.conv && !anchor.pool &&

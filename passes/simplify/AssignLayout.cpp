@@ -45,8 +45,8 @@ bool isIdentity(ArrayRef<int64_t> perm) {
   return true;
 }
 
-/// Returns transpose(v, perm). If `v` is computed by a transpose, the result is
-/// a single transpose.
+/// Returns transpose(v, perm). If `v` is computed by a transpose, both become a
+/// single transpose, or none if they cancel.
 Value transposed(OpBuilder &builder, Value v, ArrayRef<int64_t> perm) {
   SmallVector<int64_t> all(perm);
   if (auto inner = v.getDefiningOp<TransposeOp>()) {

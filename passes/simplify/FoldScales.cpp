@@ -125,9 +125,9 @@ LogicalResult foldWholeTerm(AddOp op, PatternRewriter &rewriter) {
   return failure();
 }
 
-/// Moves scalar factors of the operands of a matmul of f32 or f64 after the
-/// matmul, even if transposes or reshapes are in between. Does so only if no
-/// operand of the matmul is a constant.
+/// Moves constant scalar factors of the operands of a matmul of f32 or f64
+/// after the matmul, even if transposes or reshapes are in between. Does so
+/// only if no operand of the matmul is a constant.
 LogicalResult hoistFactor(MatMulOp op, PatternRewriter &rewriter) {
   if (!isa<Float32Type, Float64Type>(elementOf(op.getResult())) ||
       llvm::any_of(op->getOperands(), [](Value v) {

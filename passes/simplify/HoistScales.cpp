@@ -142,8 +142,9 @@ public:
         hoistSum(op);
     }
     eraseDead();
-    // Other users of a dequantized tensor read its integers times the scale, so
-    // that only the integers are stored.
+    // If some operators now read the integers of a dequantized tensor, makes
+    // its other users read these integers times the scale, so that only the
+    // integers are stored in memory.
     for (auto [dequantize, integers] : integersOf) {
       OpBuilder builder(dequantize);
       builder.setInsertionPointAfter(dequantize);
@@ -375,7 +376,8 @@ private:
     return takesFactor(v, seen) && seen.hasSum;
   }
 
-  /// The state of the search of takesFactor through the operands of a value.
+  /// The state of takesFactor, which searches the operands of a value
+  /// recursively.
   struct Seen {
     bool hasSum = false;
     /// The number of values visited. Models have a few values between two

@@ -196,8 +196,8 @@ private:
 
   /// If `term` is the input of `conv` times a constant, returns weights that,
   /// added to those of `conv`, make it compute this term, too. Returns null for
-  /// other terms, or if `conv` has strides or does not read the input at the
-  /// position of each result.
+  /// other terms, or if `conv` has strides, or if no element of its window lies
+  /// at the position of the result, where the term reads the input.
   Value weightsOfScale(ConvOp conv, const Term &term) {
     if (term.scaled != conv.getX() || term.scaled.getType() != type ||
         !llvm::all_of(conv.getStrides(), [](int64_t s) { return s == 1; }))

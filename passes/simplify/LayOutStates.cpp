@@ -264,8 +264,10 @@ public:
   }
 
 private:
-  /// Returns the concatenation or scatter that computes `value` by adding rows
-  /// to its first operand; null if `value` is computed otherwise.
+  /// Returns the operator that computes `value` by adding rows to its first
+  /// operand: a concatenation of two tensors, or a scatter that has a single
+  /// position and is not circular. Returns null if `value` is computed
+  /// otherwise.
   static Operation *stepOf(Value value) {
     Operation *op = value.getDefiningOp();
     if (auto concat = dyn_cast_or_null<ConcatOp>(op))

@@ -107,7 +107,8 @@ template <typename OpT> Value applied(OpBuilder &b, Value x, int64_t number) {
 
 unsigned bitsOf(Value v) { return elementOf(v).getIntOrFloatBitWidth(); }
 
-/// Whether `op` dequantizes integers of 2, 4 or 8 bits.
+/// Whether `op` dequantizes integers of 2, 4 or 8 bits. False if `op` is null
+/// or its tensor has no elements.
 bool isOfNarrowIntegers(DequantizeOp op) {
   auto number = op ? dyn_cast<IntegerType>(elementOf(op.getX())) : nullptr;
   return number && !number.isSignless() &&

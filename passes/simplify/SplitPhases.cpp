@@ -56,7 +56,7 @@ struct PhaseRun {
 struct PhasedAxis {
   int64_t kernel, stride, dilation;
   SmallVector<PhaseRun, 2> runs;
-  /// The positions by which `low` shortens the beginning of the result:
+  /// The padding `low` removes positions from the beginning of the result:
   /// `skipped` whole strides, which the convolutions do not compute, and `crop`
   /// positions, which they compute and a slice removes.
   int64_t skipped, crop;

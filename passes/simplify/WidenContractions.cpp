@@ -56,7 +56,8 @@ namespace ingot::simplify {
 namespace {
 
 /// Returns the integer that all elements of a constant equal; casts and
-/// reshapes may follow the constant. Returns nothing for other values.
+/// reshapes may follow the constant. A float constant must be a splat of an
+/// integer with a magnitude below 256. Returns nothing for other values.
 std::optional<int64_t> numberOf(Value v) {
   while (isa_and_nonnull<CastOp, ReshapeOp>(v.getDefiningOp()))
     v = v.getDefiningOp()->getOperand(0);
@@ -209,8 +210,8 @@ public:
   }
 
 private:
-  /// Rewrites `op` if it multiplies 8-bit floats by constant 8-bit floats.
-  /// Returns whether it did.
+  /// Rewrites `op` if it multiplies 8-bit floats by constant 8-bit floats and
+  /// the scale of both is 1. Returns whether it did.
   bool multiplyFloats() {
     auto conv = dyn_cast<ConvOp>(op);
     if (conv && conv.getGroups() != 1)
@@ -236,9 +237,12 @@ private:
     return true;
   }
 
-  /// Whether two int8 contractions are faster than a float one. On targets with
-  /// float vectors, `terms`, the number of products per result, must be large
-  /// enough to outweigh storing and reloading the first result.
+  /// Whether the two int8 contractions that replace a contraction of a 16-bit
+  /// operand (see split) are faster than one float contraction. On targets with
+  /// float vectors, int8 must be much faster (splitsWords), `conv` must have
+  /// one group, and `terms`, the number of products per result, must be large
+  /// enough to outweigh storing and reloading the result of the first
+  /// contraction.
   bool splits(ConvOp conv, int64_t terms) const {
     constexpr int64_t leastTerms = 48;
     return !target.vectorFloats ||

@@ -262,7 +262,7 @@ static TargetDescription softFloat(TargetDescription target) {
   return target;
 }
 
-/// Completes the description of a core with a single-precision FPU that does
+/// Completes the description of a core that has a single-precision FPU and does
 /// not overlap instructions. On such a core, a fused multiply-add takes longer
 /// than a multiplication and an addition.
 static TargetDescription smallFpu(TargetDescription target) {

@@ -221,9 +221,9 @@ void cuda(std::vector<TargetDescription> &targets) {
     // needs one warp.
     result.busyThreads = 512;
     result.busyMatrixThreads = 128;
-    // In a graph, a kernel of 2.9 us takes 3.4 us ("Getting Started with CUDA
-    // Graphs", NVIDIA, 2019, on V100). A branch causes such a delay where it
-    // begins, and another one where it ends.
+    // In a graph, a kernel of 2.9 us takes 3.4 us: a delay of 0.5 us ("Getting
+    // Started with CUDA Graphs", NVIDIA, 2019, on V100). A branch causes one
+    // such delay where it begins, and another one where it ends.
     result.branchSeconds = 1e-6;
     result.stream = "struct CUstream_st";
     result.graph = "struct CUgraphExec_st";

@@ -5,7 +5,8 @@
 // launches are on one stream. With COLD, as much memory as the L2 cache holds
 // is written before each launch, so that weights are as cold as in a network,
 // and so that the GPU is busy until the launch is on the stream. Afterwards,
-// whole runs are timed for SECONDS, with the launches as the model's graph.
+// whole runs are timed for SECONDS. In these runs, the launches form one CUDA
+// graph, as when an application runs the model.
 
 #include "targets/LaunchTiming.h"
 

@@ -146,8 +146,8 @@ private:
     return {Formula::Number, value, digits.str(), {}};
   }
 
-  /// Parses the rest of `name[number]`, which stands for an element of a list,
-  /// after the opening bracket.
+  /// Parses `number]`, the text after the opening bracket of `name[number]`,
+  /// and returns the formula for this element of a list.
   Formula element(StringRef name) {
     skip();
     Formula index = number();

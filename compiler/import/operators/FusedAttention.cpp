@@ -18,8 +18,8 @@ namespace ingot::graph {
 
 /// The projections of the input have `all` columns, which are divided among
 /// queries, keys and values. Returns the number of columns of each of the
-/// three, for all heads together. Fails, with a diagnostic, if the columns
-/// cannot be divided so.
+/// three, for all heads together. Fails, with a diagnostic, if `all` columns
+/// cannot be divided in this way.
 static FailureOr<SmallVector<int64_t>> widths(OnnxNode &node, int64_t all,
                                               int64_t heads) {
   SmallVector<int64_t> each = node.intsAttr("qkv_hidden_sizes");

@@ -113,8 +113,8 @@ static ImportResult importRotaryEmbedding(OnnxNode &node) {
   if (!isFlat && !dimsOf(x)[3].known())
     return refuseOpen(node, dimsOf(x)[3], "the size of a head");
   int64_t size = isFlat ? 2 * shapeOf(cosines)[1] : width;
-  // If only a part of each head is rotated, the head size is the width divided
-  // by num_heads.
+  // If only a part of each head is rotated, cos_cache does not determine the
+  // head size. For a flat input, it is then the width divided by num_heads.
   if (isFlat && rotary > 0 && heads > 0)
     size = width / heads;
   if (isFlat && !dimsOf(x).back().known())

@@ -30,8 +30,9 @@ Value slice(OpBuilder &builder, Location loc, Value x, int64_t axis,
 // Operators that change the shape
 //===----------------------------------------------------------------------===//
 
-/// Returns the size count / divisor, rounded down if the divisor is a number.
-/// Returns 0 if the quotient cannot be an expression of sizes.
+/// Returns the size count / divisor if `divisor` is known to divide `count`.
+/// Otherwise, returns the quotient rounded down if `divisor` is a positive
+/// number, and 0 if it is not: no expression of sizes represents the quotient.
 static Dim quotient(const Dim &count, const Dim &divisor) {
   if (auto even = count.dividedBy(divisor))
     return *even;

@@ -205,8 +205,8 @@ public:
   OnnxNode &node;
   RunTimeInts ints;
   Dim count;
-  /// Booleans [slice, other slice] that tell whether both are equal, and
-  /// whether the slice is larger than the other one in lexicographic order.
+  /// Booleans [slice, other slice] that tell whether the two slices are equal,
+  /// and whether the first is larger than the second in lexicographic order.
   Value alike, isLarger;
 };
 } // namespace

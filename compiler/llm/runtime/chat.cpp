@@ -294,8 +294,8 @@ private:
     return std::max(std::chrono::duration<double>(Clock::now() - start).count(), 1e-9);
   }
 
-  /// Computes the pending tokens: a single token after others with run_token, otherwise chunks of
-  /// at most `prompt_chunk` tokens with run_prompt.
+  /// Computes the pending tokens. A single token that others precede is computed by run_token;
+  /// otherwise, run_prompt computes the tokens in chunks of at most `prompt_chunk`.
   void compute() {
     for (size_t begin = 0; begin < pending.size();) {
       size_t count = std::min(pending.size() - begin, settings::prompt_chunk);

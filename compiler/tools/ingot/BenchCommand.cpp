@@ -4,9 +4,10 @@
 // --raw, prints the milliseconds of each run, one number per line, and the
 // summary on standard error. With --trace, writes the kernels of the first runs
 // as a timeline, also the parts that each thread executes. With --plot, draws
-// the time of each kernel. With --compare onnxruntime, ONNX Runtime runs in
-// turns with the model. With --counters, also counts events. Prints the energy
-// of a run if this user may read it. On a GPU, launches are timed by events.
+// the time of each kernel. With --compare onnxruntime, also times ONNX Runtime,
+// in turns with the compiled model. With --counters, also counts events of the
+// processor and of the system, such as cache misses. Prints the energy of a run
+// if this user may read it. On a GPU, launches are timed by CUDA events.
 
 #include "codegen/files/OutputFiles.h"
 #include "compiler/Faults.h"
@@ -130,7 +131,8 @@ static std::vector<TimelineEvent> eventsOf(const TimedModel &timed) {
   return events;
 }
 
-/// Returns the launches of each run on a GPU, with the runs one after another.
+/// Returns an event for each run on a GPU, and for each of its launches. On the
+/// time axis, the runs follow one another.
 static std::vector<TimelineEvent> eventsOf(const DeviceTimes &times,
                                            ArrayRef<std::string> names) {
   std::vector<TimelineEvent> events;

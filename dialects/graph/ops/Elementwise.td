@@ -188,7 +188,8 @@ def Graph_GeluOp : Graph_Function<"gelu", "Gelu", [{
     }], (ins Graph_Text<"none", ["none", "tanh"]>:$approximate)>;
 def Graph_ShrinkOp : Graph_Unary<"shrink", "Shrink", [{
       double lambd = getLambd().convertToDouble(), bias = getBias().convertToDouble();
-      // Integers are compared and shifted as f64, then truncated.
+      // Integers are converted to f64, in which they are compared and the bias
+      // is added; the result is truncated.
       if (!isa<FloatType>(x.type)) {
         Expr wide = convert(x, b.builder.getF64Type());
         if (bias == 0)

@@ -435,9 +435,9 @@ struct WorstFirstHeap {
   /// permits `item` there. `capacity`, the maximum of `size`, bounds the number
   /// of iterations.
   void sift(Item item, Expr slot, Expr size, int64_t capacity) {
-    // The loop carries the free slot and a cursor. The cursor equals the free
-    // slot while this moves, and `size` afterwards, so that the remaining
-    // iterations do nothing.
+    // The loop carries the free slot and a cursor. As long as the free slot
+    // moves, the cursor is equal to it. Then the cursor becomes `size`, so that
+    // the remaining iterations do nothing.
     Exprs end =
         b.loop(llvm::Log2_64_Ceil(capacity + 1), {slot, slot},
                [&](Expr, ArrayRef<Expr> carried) -> Exprs {

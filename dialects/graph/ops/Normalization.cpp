@@ -77,8 +77,9 @@ static Expr rounded(Expr x) {
 }
 
 /// Emits the loops of softmax or log-softmax over the rows along `axis`. Calls
-/// `emit` to emit the code of one row, with an index of an element of the row,
-/// the loops along it, a function that loads its elements, and their maximum.
+/// `emit` to emit the code of one row, with the indices of an element of the
+/// row, the loops along the row, a function that loads element i of the row,
+/// and the maximum of its elements.
 static void overRowsOfPowers(
     BodyBuilder &b, Value input, int64_t axis,
     llvm::function_ref<void(MutableArrayRef<Expr> at, AxisLoops loops,
@@ -166,7 +167,8 @@ LogicalResult LayerNormOp::inferTypes(Adaptor op, TypeRule &rule) {
 }
 
 void LayerNormOp::emitBody(BodyBuilder &b) {
-  // The element type of scale and bias may be wider than that of the input.
+  // The scale and the bias may have a wider element type than the input; they
+  // are converted to `type` when they are loaded.
   Type type = computeType(elementOf(getInput()));
   ArrayRef<int64_t> shape = shapeOf(getInput());
   int64_t last = static_cast<int64_t>(shape.size()) - 1;

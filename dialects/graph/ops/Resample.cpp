@@ -135,8 +135,9 @@ struct SampledAxis {
                           : ((normalized + 1.0) * n - 1.0) * 0.5;
     if (mode == "nearest")
       x = round(x);
-    // With cubic interpolation and padding mode `border`, tap() clamps the
-    // index of each input element instead of this position.
+    // In these cases, tap() handles positions outside: for `zeros`, it tells
+    // whether the element is inside; for cubic interpolation with `border`, the
+    // index of each element is clamped instead of this position.
     if (padding == "zeros" || (padding == "border" && mode == "cubic"))
       return x;
     Expr inside = (x >= low()) & (x <= high(x));

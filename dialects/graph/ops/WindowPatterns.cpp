@@ -21,8 +21,9 @@ struct Padding {
   SmallVector<int64_t> low, high;
 
   /// Matches `x` if it is the result of a graph.pad of mode `constant` or of a
-  /// transpose of such a result. Returns nullopt if one of the two has another
-  /// reader or a dynamic size, or if batch or channel axes are padded.
+  /// transpose of such a result. Returns nullopt if the pad or the transpose
+  /// has several readers, if the pad has a dynamic size, if the rank is below
+  /// 3, or if batch or channel axes are padded.
   static std::optional<Padding> of(Value x) {
     Padding found;
     found.transpose = x.getDefiningOp<TransposeOp>();

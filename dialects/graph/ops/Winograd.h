@@ -21,8 +21,8 @@
 namespace ingot::graph {
 
 struct Winograd {
-  /// Creates the matrices for computing `size` outputs along an axis together:
-  /// 2 or 4.
+  /// Creates the matrices for a tile of `size` outputs along an axis, which are
+  /// computed together. `size` is 2 or 4.
   explicit Winograd(int64_t size);
   static bool hasSize(int64_t size) { return size == 2 || size == 4; }
 

@@ -107,7 +107,8 @@ private:
                                : kTwoOverPi[i - static_cast<size_t>(zeros)]));
     // Moves the words down by `index` words. Each bit of `index` that is set
     // moves them by the value of the bit, from the highest bit to the lowest.
-    // If the highest bit is set, all other bits are 0.
+    // If the highest bit is set, all other bits are 0: no further move follows,
+    // so this move only has to set the words that the result needs.
     Num index = named(position >> 5, "index");
     for (size_t bit = bits; bit-- > 0;) {
       size_t step = size_t(1) << bit,
@@ -148,8 +149,8 @@ private:
     return result;
   }
 
-  /// Returns pi/2 times a signed fraction, which is given as `words` from the
-  /// lowest; the unit of the highest word is 2^-30.
+  /// Returns pi/2 times a signed fraction. The fraction consists of 32-bit
+  /// `words`, the lowest one first; the unit of the highest word is 2^-30.
   Num fractionToAngle(ArrayRef<Num> words) {
     // Split the fraction into integers that floats represent exactly.
     SmallVector<Num> parts;

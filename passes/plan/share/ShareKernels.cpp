@@ -174,11 +174,13 @@ struct Kernel {
   OwningOpRef<FuncOp> flat;
 };
 
-/// A set of kernels that differ in integers only, and these integers.
+/// A set of kernels that differ only in integers, the operands in which they
+/// differ, and the integers.
 struct Group {
   SmallVector<Kernel *> members;
   SmallVector<OpOperand *> uses;
-  /// For each of `uses`, the integer of each kernel in `members`.
+  /// For each operand in `uses`, the integers that the kernels in `members` have
+  /// there, in the order of `members`.
   SmallVector<SmallVector<int64_t>> values;
 
   bool add(Kernel &kernel) {

@@ -126,10 +126,11 @@ public:
     return {slices / 2, 2 * queries + values, threads};
   }
 
-  /// `result` multiplies `sum`, a weighted sum of values, by `factor` (1 /
-  /// total of the weights) and applies the group's epilogue. The store
-  /// functions also store the result, for one column or for a pair of adjacent
-  /// columns (the first one even and in range).
+  /// result() multiplies `sum`, a weighted sum of elements of V, by `factor` (1
+  /// / total of the weights), applies the group's epilogue, and returns the
+  /// result. storeResult() and storePair() do the same and store the result,
+  /// for one column or for a pair of adjacent columns (the first one even and
+  /// in range).
   graph::Expr result(graph::Expr sum, graph::Expr factor, graph::Expr query,
                      graph::Expr column);
   void storePair(graph::Expr first, graph::Expr second, graph::Expr factor,
@@ -147,8 +148,8 @@ private:
   /// Whether two adjacent columns of the result are stored with one
   /// instruction.
   bool storesPairs() const;
-  /// Whether weights are computed as powers of 2 (kernel.exp2), so that shifts
-  /// are exponents of 2.
+  /// Whether weights are computed as powers of 2 (kernel.exp2). If so,
+  /// shiftOf() returns an exponent of 2.
   bool hasPowers() const { return powersOfScore > 0; }
 
   /// Factor that turns a score into an exponent of 2: log2(e), times the

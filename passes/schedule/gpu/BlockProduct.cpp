@@ -339,9 +339,9 @@ private:
         });
   }
 
-  /// Adds the sums of all slices (sets of threads that multiply different K
-  /// tiles) and the bias in a fixed order; the threads of the first slice do so
-  /// and store the results.
+  /// Emits the reduction over slices (sets of threads that multiply different K
+  /// tiles): the threads of the first slice add the sums of all slices and the
+  /// bias, in a fixed order, and store the results.
   void storeSlices(const Exprs &sums) {
     b.when(slice > 0.0, [&] {
       for (auto [n, sum] : llvm::enumerate(sums))
@@ -444,9 +444,9 @@ public:
 
 protected:
   bool fits(const BlockOperands &operands, GroupOnTarget group) const override {
-    // A convolution with groups uses this strategy only if it is faster than
-    // one thread per result element. If `group` is a kernel function already,
-    // this strategy has been chosen for it.
+    // A convolution with groups uses this strategy only if its kernel is faster
+    // than a kernel with one thread per result element. If `group` is a kernel
+    // function already, this strategy has been chosen for it.
     return !operands.areBytes() &&
            (!operands.areGroups ||
             isa<kernel::FuncOp>(group.block->getParentOp()) ||

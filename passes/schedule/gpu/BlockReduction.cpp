@@ -375,8 +375,8 @@ private:
     int64_t warp = group.target.device.warp,
             all = llvm::PowerOf2Ceil(uint64_t(axes.columnCount())),
             steps = llvm::PowerOf2Ceil(uint64_t(axes.stepCount().most()));
-    // Memory is read in sectors of 32 bytes, so a block has at least the
-    // columns of a sector.
+    // Memory is read in sectors of 32 bytes, so a block has at least as many
+    // columns as a sector has elements, or all columns if there are fewer.
     int64_t sector = 32 * 8 / type.getIntOrFloatBitWidth();
     Ranking<ReductionBlock> ranking;
     for (int64_t columns = std::min(all, sector);

@@ -31,8 +31,8 @@ struct ProductsOfRows {
   /// Returns `producer` and the operators that must join the group with it;
   /// empty if `producer` may not join. The group contains a product of few
   /// rows. `producer` may be the other product of a gated MLP, the RMS norm of
-  /// the left operand, or a cast of the norm's result, with which the norm
-  /// joins as well. For `isMember` and `isFree` see Strategy::takes, for
+  /// the left operand, or a cast of the norm's result; with the cast, the norm
+  /// must join, too. For `isMember` and `isFree` see Strategy::takes, for
   /// `packs` see mayBeInPanels.
   static llvm::SmallVector<mlir::Operation *>
   taken(mlir::Operation *producer,

@@ -65,7 +65,8 @@ public:
              graph::Expr row, graph::Expr column) const;
 
 private:
-  /// Whether stores of `count` columns are aligned to their size in the result.
+  /// Whether each store of `count` columns to the result is at an address that
+  /// is a multiple of the size of the store.
   bool areAligned(int64_t count) const;
   /// Whether the target has one instruction for the store of a thread's
   /// adjacent columns.

@@ -33,14 +33,14 @@ using namespace ingot::graph;
 namespace ingot::schedule {
 namespace {
 
-/// The size of a block: its warps, and the keys that a group of adjacent
-/// threads processes at a time.
+/// The parameters of a kernel: the queries per head, the warps of a thread
+/// block, and the keys that a group of adjacent threads processes at a time.
 struct RowAttentionTile {
   int64_t queries, warps, keys;
   /// Elements of a 16-byte vector, and how many such vectors of each key row
   /// and value row a thread reads.
   int64_t vectorElements, keyVectors, valueVectors;
-  /// The number of adjacent threads that share each key: a group.
+  /// The number of threads in a group: adjacent threads that share each key.
   int64_t together;
 
   RowAttentionTile(const AttentionAnchor &anchor, int64_t warps, int64_t keys,

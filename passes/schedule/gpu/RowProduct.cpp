@@ -362,7 +362,7 @@ private:
   const BlockOperands &operands;
   RowTile tile;
   /// The products, and the norm of their rows if it is in the group. If there
-  /// are several products or a norm, their weights are packed.
+  /// are several products or a norm, the weights of the products are packed.
   ProductsOfRows together;
   mutable LayerNormOp norm;
   int64_t rows;
@@ -461,8 +461,8 @@ private:
       {{"parts", 1, 32}, &RowTile::parts},
       {{"warp_columns", 1, 128}, &RowTile::warpColumns}};
 
-  /// The number of warps in a block, unless more warps (`parts`) divide the
-  /// steps of the same columns.
+  /// The number of warps in a block, unless `parts`, the number of warps that
+  /// divide the steps (K) of the same columns, is larger.
   static constexpr int64_t fewestWarps = 4;
 
   /// Whether the right operand is packed, or will be packed.

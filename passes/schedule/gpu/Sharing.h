@@ -19,11 +19,11 @@ void share(KernelBuilder &b, graph::Expr thread, int64_t threads, int64_t count,
 /// for statically declared shared memory.
 int64_t mostShared(const Device &device);
 
-/// Keeps the elements of a row that several threads share in registers between
-/// the passes over it. Rewrites the MLIR block in which `b` builds: each
-/// element is loaded once, before the first shuffle if possible, and only the
-/// last store to each element remains. No thread may read elements that another
-/// thread stores.
+/// Keeps the elements of a row in registers between the passes over the row,
+/// which several threads divide among them. Rewrites the MLIR block in which
+/// `b` builds: each element is loaded once, before the first shuffle if
+/// possible, and only the last store to each element remains. No thread may
+/// read elements that another thread stores.
 void holdRow(KernelBuilder &b);
 
 } // namespace ingot::schedule

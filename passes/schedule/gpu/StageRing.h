@@ -23,9 +23,9 @@ public:
 
   /// Emits the initialization of the mbarriers by one thread, followed by a
   /// barrier of the block, or of its cluster if `hasCluster` is set. `thread`
-  /// is the number of the executing thread. Each `full` expects one arrival,
-  /// each `empty` `readers` arrivals, and additional mbarrier i `arrivals[i]`
-  /// arrivals.
+  /// is the number of the executing thread. A `full` mbarrier completes after
+  /// one arrival, an `empty` mbarrier after `readers` arrivals, and additional
+  /// mbarrier i after `arrivals[i]` arrivals.
   void setUp(graph::Expr thread, int64_t readers,
              llvm::ArrayRef<int64_t> arrivals, bool hasCluster = false) const;
   void await(graph::Expr mbarrier, graph::Expr parity) const;

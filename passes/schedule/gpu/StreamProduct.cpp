@@ -99,11 +99,12 @@ private:
                             kTileRowVectors * vectorAccessBytes);
   }
 
-  /// Estimates the time of a product: the K tiles of one share, and the
-  /// completion of tiles that several blocks share. Each block writes partial
-  /// sums of up to two tiles to L2, the blocks of a tile are counted, and the
-  /// block that completes a tile reads the tile's parts one after the other
-  /// (H100 SXM, November 2026: 17 parts of 64 x 64 sums in about 10 us).
+  /// Estimates the time of a product: one block's equal share of the K tiles,
+  /// and the completion of output tiles that several blocks compute together.
+  /// Each block writes the partial sums of up to two output tiles to L2 and
+  /// adds to their counters. The block that completes an output tile reads all
+  /// parts of the tile one after the other (H100 SXM, November 2026: 17 parts
+  /// of 64 x 64 sums in about 10 us).
   static double seconds(const BlockOperands &operands, const TensorTile &tile,
                         const TargetDescription &target) {
     int64_t all = kTilesOf(operands, tile),

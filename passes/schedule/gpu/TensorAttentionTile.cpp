@@ -115,8 +115,8 @@ private:
   // Registers of MMA operands
   //===--------------------------------------------------------------------===//
 
-  /// Returns the query row of this thread (0 or 1) to which score or weighted
-  /// sum number `n` belongs.
+  /// Returns to which of this thread's two query rows, 0 or 1, the score or
+  /// weighted sum with number `n` belongs.
   static int64_t halfOf(int64_t n) { return n / 2 % 2; }
 
   /// Converts one 32-bit element, or two 16-bit elements, to the stored type
@@ -149,9 +149,9 @@ private:
                                        high.value, multiplied());
   }
 
-  /// Returns the number of one of this thread's two queries. Of the 16 queries
-  /// of the warp, it is number lane / 4 for `half` = 0, which four threads
-  /// share, and the one eight rows further for `half` = 1.
+  /// Returns the number of one of this thread's two queries. For `half` = 0,
+  /// this is query number lane / 4 of the 16 queries of the warp, which four
+  /// threads share; for `half` = 1, the query eight rows further.
   Expr queryAt(int64_t half) {
     return named(firstQuery + lane / 4.0 + double(8 * half), "query");
   }

@@ -19,11 +19,12 @@ struct TensorAttentionTile {
   TensorAttentionTile(const AttentionAnchor &anchor, int64_t queries,
                       int64_t keys, int64_t slices);
   int64_t vectorElements() const { return vectorAccessBytes / elementBytes; }
-  /// Steps (K) of an MMA.
+  /// The number of steps (K) of an MMA.
   int64_t steps() const { return 2 * vectorElements(); }
-  /// Warps of a slice (a set of warps that processes a part of each block of
-  /// keys) and of the thread block, and the keys per slice in each block of
-  /// keys.
+  /// A slice is a set of warps that processes a part of each block of keys.
+  /// warpsOfSlice() returns the number of warps of a slice, warps() that of the
+  /// thread block, and sliceKeys() the number of keys that a slice processes in
+  /// each block of keys.
   int64_t warpsOfSlice() const { return queries / unitRows; }
   int64_t warps() const { return warpsOfSlice() * slices; }
   int64_t sliceKeys() const { return keys / slices; }

@@ -73,8 +73,8 @@ private:
   void shareLoop(int64_t count, llvm::function_ref<void(graph::Expr)> body);
   /// Divides items among the K tiles that the slices of the block fill, `count`
   /// items for each K tile. Returns the index of item number `mine` within its
-  /// K tile, and advances `firstStep` and `stage` from the first slice's K tile
-  /// to this one.
+  /// K tile, and advances `firstStep` and `stage` from the K tile of the first
+  /// slice to the K tile of this item.
   graph::Expr inSlice(graph::Expr mine, int64_t count, graph::Expr &firstStep,
                       graph::Expr &stage);
   void fillLeftVectors(graph::Expr firstRound, graph::Expr firstStage);
@@ -82,7 +82,7 @@ private:
   void fillRightVectors(graph::Expr firstRound, graph::Expr firstStage);
   void fillLeftElements(graph::Expr firstRound, graph::Expr firstStage);
   void fillRightElements(graph::Expr firstRound, graph::Expr firstStage);
-  /// Stores `load()` if the condition holds, else zero.
+  /// Stores `load()`, or zero if the condition `inside` is present and false.
   void storeGuarded(mlir::Value to, const graph::Exprs &place,
                     std::optional<graph::Expr> inside, mlir::Type type,
                     llvm::function_ref<graph::Expr()> load);

@@ -68,8 +68,9 @@ public:
 protected:
   bool fits(const BlockOperands &operands, GroupOnTarget group) const override {
     // An MMA has 16 steps (K). A convolution with groups uses this strategy
-    // only if it is faster than one thread per result element. If `group` is a
-    // kernel function already, this strategy has been chosen for it.
+    // only if its kernel is faster than a kernel with one thread per result
+    // element. If `group` is a kernel function already, this strategy has been
+    // chosen for it.
     return operands.steps >= 2 * fewest &&
            areMultipliedByUnits(operands, group) && isInColumns(operands) &&
            (!operands.areGroups ||

@@ -110,8 +110,8 @@ private:
   }
   /// Returns the index of a partial tile in `parts`. A share (the K tiles of
   /// one block) has at most two partial tiles, its first and its last tile.
-  /// `firstOfTile` and `begin` are the numbers of the first K tile of the tile
-  /// and of the share.
+  /// `firstOfTile` is the number of the first K tile of the output tile,
+  /// `begin` that of the first K tile of the share.
   Expr placeOfPart(Expr share, Expr firstOfTile, Expr begin) {
     return named(share * 2.0 +
                      select(firstOfTile > begin, b.index(1), b.index(0)),
@@ -189,10 +189,10 @@ private:
     warpColumn = named(warp % across * double(tile.warpColumns), "warp_column");
   }
 
-  /// Return the row and the column of a sum of this thread: the row in MMA `i`
-  /// of the warp along the rows, 8 rows further for `half` = 1; and the column
-  /// at position `offset` of the thread's columns in group `group` of
-  /// interleaved MMAs.
+  /// Return the row and the column of a sum of this thread: row number `half`
+  /// of its two rows (8 rows apart) in the warp's MMA `i` along the rows; and
+  /// the column at position `offset` of the thread's columns in group `group`
+  /// of interleaved MMAs.
   Expr rowOf(int64_t i, int64_t half) {
     return firstRow + warpRow + lane / 4.0 + double(i * unitRows + 8 * half);
   }
@@ -309,9 +309,9 @@ private:
     return sums;
   }
 
-  /// Adds the sums of all slices (sets of warps that multiply different K
-  /// tiles) and the bias in a fixed order; the threads of the first slice do so
-  /// and store the results.
+  /// Emits the reduction over slices (sets of warps that multiply different K
+  /// tiles): the threads of the first slice add the sums of all slices and the
+  /// bias, in a fixed order, and store the results.
   void storeSlices(const Exprs &sums) {
     Expr inSlice = named(thread % double(ofSlice()), "thread_of_slice");
     b.when(slice > 0.0, [&] {

@@ -10,7 +10,8 @@ namespace ingot::schedule {
 
 /// 16-byte units per row of a K tile.
 inline constexpr int64_t kTileRowVectors = 4;
-/// Rows and columns of an MMA; its steps (K) are half a K tile.
+/// The numbers of rows and columns of an MMA. An MMA has half as many steps (K)
+/// as a K tile.
 inline constexpr int64_t unitRows = 16, unitColumns = 8;
 
 /// The tile of a block and the tile of each warp. The warps of the block form
@@ -45,9 +46,10 @@ struct TensorTile {
 /// Whether tensor cores multiply the types of `operands` with the requested
 /// precision. In strict mode, this holds for integers only.
 bool areMultipliedByUnits(const BlockOperands &operands, GroupOnTarget group);
-/// Estimate the seconds of the fastest tile: if blocks compute whole tiles, if
-/// they compute stream-K shares (infinite if a size is dynamic), and in the
-/// faster of both ways.
+/// Estimate the seconds of a product in the fastest tile.
+/// leastWholeTileSeconds() is for blocks that compute whole tiles,
+/// leastShareSeconds() for blocks that compute stream-K shares (infinite if a
+/// size is dynamic). leastTensorSeconds() returns the smaller of these times.
 double leastWholeTileSeconds(const BlockOperands &operands,
                              const TargetDescription &target);
 double leastShareSeconds(const BlockOperands &operands,

@@ -29,7 +29,7 @@ using namespace ingot::graph;
 namespace ingot::schedule {
 namespace {
 
-/// How many channels and positions one thread computes.
+/// How many channels and output columns one thread computes.
 struct DepthwiseTile {
   int64_t channels, columns;
 };

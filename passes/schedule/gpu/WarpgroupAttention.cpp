@@ -57,7 +57,8 @@ public:
   void emit(KernelBuilder &b) const override {
     AttentionAnchor anchor = AttentionAnchor::of(b.group);
     // If an operand is part of a larger tensor, its offset and strides may not
-    // fit a TMA descriptor. Then single warps multiply.
+    // fit a TMA descriptor. In this case, emits the kernel in which single
+    // warps, instead of warpgroups, execute the MMAs.
     if (!emitWarpgroupAttention(b, anchor, tileOf(anchor, b.plan)))
       emitTensorAttention(b, anchor, {anchor, 64, 32, 1});
   }

@@ -344,9 +344,10 @@ private:
 
   /// Waits for the running products with values, multiplies the sums by
   /// `corrections`, and rounds the weights of the next products. This happens
-  /// at the start of an iteration, not at the end of the previous one: nvcc
-  /// moves a wait for products before the preceding code, but not out of the
-  /// iteration, so that the scores are weighed while the products run.
+  /// at the start of an iteration. At the end of the previous iteration, nvcc
+  /// would move the wait before the code that weighs the scores, which should
+  /// run at the same time as the products; but nvcc does not move a wait to
+  /// another iteration.
   void settle(ArrayRef<Expr> corrections) {
     awaitProducts({sums, words}, 0);
     forUnits(tile.sums() / 4, [&](Expr unit) {
@@ -356,9 +357,9 @@ private:
     });
     packWeights();
   }
-  /// Returns the number, among all blocks of keys that the thread block
-  /// fetches, of block of keys number `ofSlice` of this slice (a set of
-  /// warpgroups).
+  /// The slices (sets of warpgroups) process the blocks of keys in turn. Takes
+  /// the number of a block of keys among those of this slice; returns its
+  /// number among all blocks of keys.
   Expr countOf(Expr ofSlice) {
     return tile.slices == 1 ? ofSlice : ofSlice * double(tile.slices) + slice;
   }
@@ -431,7 +432,7 @@ private:
                  "key");
   }
 
-  /// Whether all blocks of keys are full.
+  /// Whether the number of keys is static and all blocks of keys are full.
   bool fitsKeys() const {
     return anchor.keys().known() &&
            *anchor.keys().known() % (tile.keys * tile.slices) == 0;
@@ -598,7 +599,8 @@ private:
   std::optional<StageRing> ring;
   Value scores, sums, words;
   Expr thread, lane, slice, groupRow, firstQuery;
-  /// The two queries of a thread, and both clamped to the existing queries.
+  /// The indices of a thread's two queries; in `readable`, they are clamped to
+  /// the existing queries.
   Expr rowQueries[2], readable[2];
 };
 

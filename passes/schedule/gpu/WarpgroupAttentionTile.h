@@ -15,7 +15,8 @@ struct WarpgroupAttentionTile {
   int64_t groups, slices, keys, stages, resident;
   /// Length of a key row and of a value row, in units of 128 bytes.
   int64_t depthKTiles, widthKTiles;
-  /// Steps of the dot product of a query and a key, in units of 16.
+  /// The number of MMAs, of 16 steps (K) each, for the dot product of a query
+  /// and a key.
   int64_t depthUnits;
   /// Registers of a thread for addresses and for the elementwise function f of
   /// the scores: with nvcc 13, 48 if f is at most one operator, such as a
@@ -72,7 +73,7 @@ struct MappedMatrices {
   OperandPlace place;
   /// The axis of rows in the operand.
   int64_t rowAxis;
-  /// The number of rows, and the elements of each.
+  /// The number of rows, and the number of elements in each row (`used`).
   graph::Dim rows;
   int64_t used;
 

@@ -38,7 +38,8 @@ public:
   void emit(KernelBuilder &b) const override {
     auto operands = BlockOperands::of(b.group);
     // If an operand is part of a larger tensor, its offset and strides may not
-    // fit a TMA descriptor. Then single warps multiply.
+    // fit a TMA descriptor. In this case, emits the kernel in which single
+    // warps, instead of warpgroups, execute the MMAs.
     if (!emitWarpgroupProduct(b, *operands, fields.tileOf(b.plan)))
       emitTensorProduct(b, *operands, {64, 64, 32, 32, 4});
   }
@@ -162,8 +163,8 @@ private:
                clearly * seconds(operands, tile, kTiles, device,
                                  /*areTiles=*/false);
   }
-  /// The estimated time of a product with multicast within a cluster, as a
-  /// fraction of its time without, if isWorthSharing.
+  /// If isWorthSharing holds: the estimated time of a product with multicast
+  /// within a cluster, as a fraction of its time without multicast.
   static constexpr double sharedPart = 0.93;
 
   /// Returns why blocks with this tile cannot form a cluster; empty if they
@@ -192,8 +193,8 @@ private:
     return "";
   }
   /// Returns why blocks cannot split K within a cluster; empty if they can.
-  /// Each block of the cluster completes the sums of some of every thread's
-  /// columns.
+  /// Each block of the cluster completes, for every thread, the sums of some of
+  /// the thread's columns.
   static std::string refuseBehind(const WarpgroupTile &tile, int64_t kTiles) {
     if (tile.slices > 1 || tile.below > 1 || tile.beside > 1)
       return "blocks that divide K cannot have slices, and cannot share tiles";
@@ -201,8 +202,9 @@ private:
       return std::to_string(kTiles) +
              " K tiles cannot be divided evenly among " +
              std::to_string(tile.behind) + " blocks";
-    // The blocks divide a thread's sums in groups of 8 columns (for 16-bit
-    // results).
+    // Each block completes whole groups of a thread's sums. For 16-bit results,
+    // a group has 8 columns of one row; of each MMA, a thread has two rows, and
+    // a quarter of the columns.
     if (2 * tile.productsDown() * (tile.columns / 32) % tile.behind)
       return "a thread has too few accumulators to be divided among " +
              std::to_string(tile.behind) + " blocks";
@@ -303,7 +305,7 @@ private:
   static constexpr double betweenBlocksBytesPerSecond = 2.5e10;
   /// Seconds that storing takes per sum of a thread (H100 SXM, November 2026:
   /// products of 1024, 2048 and 4096, and convolutions of 98 blocks, within 5
-  /// %); less than in kernels with a tile per warp.
+  /// %). Storing takes longer in kernels with a tile per warp.
   static constexpr double storingSeconds = 0.016e-6;
   /// Clock rate at which the rate of the data sheet holds (H100 SXM: 4096 f16
   /// operations per cycle and SM).

@@ -5,8 +5,8 @@
 // the slices of a block (sets of warpgroups) take turns at the K tiles of one
 // tile, and leave their sums in shared memory for the first slice. Or the
 // `behind` blocks of a cluster compute the same tile for different K tiles, and
-// each completes a part of the tile, some column groups (columns of interleaved
-// MMAs):
+// each completes a part of the tile: some of the column groups of every thread
+// (a column group: the thread's columns of MMAs whose columns are interleaved):
 //
 //   for each block B of the cluster, including this one:
 //     parts[this block's number] in the shared memory of B

@@ -19,8 +19,8 @@ public:
   /// Returns how many MMAs have their columns interleaved; 1 if columns are
   /// not.
   int64_t units() const { return vectors.units(); }
-  /// Allocates the shared memory for the sums that slices (sets of warpgroups)
-  /// or the blocks of a split-K cluster pass on.
+  /// Allocates the shared memory through which slices (sets of warpgroups), or
+  /// the blocks of a split-K cluster, pass their sums to each other.
   void declareShared();
 
   /// Returns how many threads arrive at the additional mbarrier of the
@@ -38,7 +38,7 @@ public:
     graph::Expr number, lane, warp, slice, groupRow, inCluster;
   };
   /// Allocates the arrays of the sums of `thread`, one for each MMA of 64 rows,
-  /// and those of epilogue operands.
+  /// and the arrays of epilogue operands.
   void declare(const Thread &thread);
   llvm::ArrayRef<mlir::Value> arrays() const { return lists; }
   /// Initializes the sums and starts to load epilogue operands for which
@@ -58,10 +58,10 @@ private:
   graph::Expr rowOf(int64_t i, int64_t half);
   int64_t groups() const { return tile.columns / 8 / vectors.units(); }
   graph::Expr columnOf(graph::Expr group, int64_t offset);
-  /// Returns the index of a sum in an array of a thread's sums. Of the thread's
-  /// columns in group number `group` of interleaved MMAs, the sum is that of
-  /// column `offset`. Of the two rows that the thread has in an MMA, it is in
-  /// the first one if `half` is 0, or in the one 8 rows further if `half` is 1.
+  /// Returns the index of a sum in an array of a thread's sums. `offset` is the
+  /// number of the sum's column among the columns that the thread has in group
+  /// number `group` of interleaved MMAs. The thread has two rows in an MMA:
+  /// `half` is 0 for a sum in the first row, 1 for one in the row 8 further.
   graph::Expr sumAt(graph::Expr group, int64_t half, int64_t offset);
   graph::Expr biasOf(graph::Expr group, int64_t offset);
   void startSums();
@@ -69,9 +69,9 @@ private:
   /// Whether a single slice (set of warpgroups) of a single block sums all K
   /// tiles (no split-K).
   bool isWhole() const { return tile.slices == 1 && tile.behind == 1; }
-  /// Returns how many of a thread's column groups (columns in interleaved MMAs)
-  /// each block of a split-K cluster completes. The column groups of each row
-  /// of the thread are counted separately.
+  /// Returns how many of a thread's column groups each block of a split-K
+  /// cluster completes. A column group consists of the thread's columns, in one
+  /// row, of a group of MMAs whose columns are interleaved.
   int64_t ownGroups() const;
   struct Own {
     graph::Expr group, row;

@@ -114,7 +114,7 @@ private:
       at((place.below + double(i)) % double(tile.below), place.beside);
   }
   /// Emits `body` for each output tile of this block. `body` gets the number of
-  /// K tiles that the block fetches before those of that tile.
+  /// K tiles that the block fetches for all earlier output tiles.
   void forTiles(llvm::function_ref<void(Expr)> body) {
     Dim tiles = rowTiles * columnTiles * operands.batches;
     if (blocks == tiles * tile.behind) {

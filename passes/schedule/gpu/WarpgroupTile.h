@@ -7,7 +7,8 @@
 
 namespace ingot::schedule {
 
-/// Bytes per row of a K tile, threads of a warpgroup, and rows of its MMA.
+/// Bytes per row of a K tile, threads of a warpgroup, and rows of an MMA of a
+/// warpgroup.
 inline constexpr int64_t kTileRowBytes = 128, groupThreads = 128,
                          groupRows = 64;
 
@@ -29,7 +30,8 @@ struct WarpgroupTile {
   /// to whole clusters.
   graph::Dim tilesBelow(const BlockOperands &operands) const;
   int64_t tilesBeside(const BlockOperands &operands) const;
-  /// The number of blocks that fetch for a block, including itself.
+  /// The number of blocks in a cluster that fetch data for one block, including
+  /// this block itself.
   int64_t providers() const { return below + beside - 1; }
   /// Bytes of a K tile that the block itself fetches.
   int64_t fetchedBytes() const {
@@ -87,7 +89,7 @@ bool isPointwise(graph::ConvOp conv);
 /// convolution with groups, weights of 2, 4 or 8 bits, or an operand that TMA
 /// cannot copy (TileOrder::None). For example, TMA cannot copy an operand that
 /// is computed, whose rows are not at multiples of 16 bytes, or whose steps (K)
-/// are not contiguous unless its elements have 16 bits.
+/// are not contiguous and whose elements do not have 16 bits.
 int64_t kTilesOf(const BlockOperands &operands, GroupView group);
 
 /// Returns the number of blocks of the kernel: one per tile, or `behind` per

@@ -87,8 +87,8 @@ public:
       });
     });
     // Queries that remain after the last whole block need a second copy of the
-    // code, which costs compile time. The factor ranks such plans behind
-    // equally fast ones.
+    // code, which costs compile time. The factor ranks plans with such queries
+    // behind equally fast plans without them.
     constexpr double moreCode = 1.04;
     if (anchor.queries().divisor() % block != 0)
       head *= moreCode;

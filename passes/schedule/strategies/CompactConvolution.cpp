@@ -1,11 +1,11 @@
 // Convolutions for cores with little code memory: a single tile loop, borders
 // included.
 //
-// Shapes appear only as trip counts and strides, and one tile computes all
-// output positions. If tiles do not divide a row, the last tile of the row
-// begins earlier and recomputes some positions. Loop bounds skip kernel rows in
-// the padding. How the kernel reads columns in the padding depends on the
-// operands:
+// Shapes appear only as trip counts and strides, and the code of one tile
+// computes all output positions. If tiles do not divide a row, the last tile of
+// the row begins earlier and recomputes some positions. Loop bounds skip kernel
+// rows in the padding. How the kernel reads columns in the padding depends on
+// the operands:
 //
 //   - integers: the windows of a tile are copied to scratch memory, each window
 //     contiguous and padded to a multiple of the elements of a dot product;
@@ -119,8 +119,8 @@ public:
                          });
                        });
     };
-    // All result rows use the same scratch memory, so they are computed
-    // sequentially.
+    // If there is scratch memory, all result rows use the same, so they are
+    // computed sequentially.
     if (isBand || hasPatch)
       b.forRange(b.index(0), b.index(outer), row);
     else
@@ -134,8 +134,8 @@ private:
   // Windows
   //===--------------------------------------------------------------------===//
 
-  /// Returns how many input rows, with padding, one row of the pool's or the
-  /// convolution's result reads.
+  /// Returns how many input rows, with padding, are read for one row of the
+  /// pool's result, or of the convolution's result if there is no pool.
   int64_t bandRows() const {
     if (axes.size() == 1)
       return 1;
@@ -261,8 +261,8 @@ private:
       copy(b.index(count - lanes));
   }
 
-  /// Copies the windows of the tile that begins at output column `first` to the
-  /// scratch memory.
+  /// Copies the windows of a tile to the scratch memory. The tile begins at
+  /// output column `first`.
   void fillPatch(ArrayRef<Expr> position, Expr first) {
     Value input = b.view(buffer, {tensorType(conv.getX()).getNumElements()});
     forAlways(b, rows, [&](Expr row) {

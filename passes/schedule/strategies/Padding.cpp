@@ -66,10 +66,10 @@ public:
            !group.target.smallCode && !fillsRegisters(*runs, group.target);
   }
 
-  /// Whether one index of the last padded axis has elements for at least half a
-  /// register, on a target where partial registers are slow. In that case the
-  /// loop nest (LoopNest.cpp) copies the elements fast enough without this
-  /// strategy.
+  /// Whether partial registers are slow on the target, and the elements at a
+  /// single index of the last padded axis (all elements of the axes after it)
+  /// fill at least half a register. In that case, the loop nest (LoopNest.cpp)
+  /// copies the elements fast enough without this strategy.
   static bool fillsRegisters(Runs &runs, const TargetDescription &target) {
     return target.wholeRegisters &&
            2 * runs.inner >= target.maxLanes(elementOf(runs.pad.getResult()));

@@ -83,7 +83,8 @@ struct Sizes : ProductSizes {
         block(product.getBlock()),
         blocks(shapeOf(product.getScales()).front()) {}
 
-  /// Returns how many steps (K) a group of bytes (`group` of them) holds.
+  /// Returns the number of K steps whose weights are in a group of `group`
+  /// bytes.
   int64_t ofGroup() const { return group * perByte; }
   /// Returns how many groups of bytes of a block are summed before the sums are
   /// widened to 32 bits: all of them, unless 16-bit sums could overflow.
@@ -277,7 +278,7 @@ private:
 
   private:
     /// Some rows that are quantized together: the first row and the number of
-    /// rows (`count`, and `known` as well if it is static).
+    /// rows. `count` is this number, and so is `known` if the number is static.
     struct Rows {
       Expr first, count;
       std::optional<int64_t> known;
@@ -421,10 +422,10 @@ private:
       }
     }
 
-    /// Emits a tile of `count` rows, from number `row` on of the quantized
-    /// rows, which begin at row `first` of the left operand. The tile has the
-    /// columns of panel number `panel`, or those after the last full panel if
-    /// `panel` is empty.
+    /// Emits a tile of `count` rows. Its first row is quantized row number
+    /// `row`, which is row `first` + `row` of the left operand. The tile has
+    /// the columns of panel number `panel`, or those after the last full panel
+    /// if `panel` is empty.
     void multiply(Expr first, Expr row, int64_t count,
                   std::optional<Expr> panel) {
       ProductLoops::Place place = placeOf(first + row, count, panel);

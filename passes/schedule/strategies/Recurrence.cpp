@@ -99,7 +99,7 @@ public:
 private:
   /// Returns the cycles of the matrix-vector product in one time step of one
   /// sequence; nothing if threads do not divide the product, because the target
-  /// has none or the cycles are too few.
+  /// has no threads or the cycles are too few.
   static std::optional<int64_t>
   cyclesOfSharedStep(Operation *anchor, const TargetDescription &target) {
     Value weights = weightsOf(anchor).get();

@@ -16,8 +16,8 @@ namespace {
 Expr larger(Expr x, Expr y) { return named(select(y > x, y, x), "largest"); }
 Expr plus(Expr x, Expr y) { return named(x + y, "total"); }
 
-/// The number of queries in a block: `count`, and `known` as well if it is
-/// static.
+/// The number of queries in a block: always as `count` and, if the number is
+/// static, also as `known`.
 struct Rows {
   std::optional<int64_t> known;
   Expr count;
@@ -408,9 +408,10 @@ private:
   }
 
   /// Turns the scores of query `row` with `count` keys into softmax weights.
-  /// With a single block of keys, stores the inverse of their total in
-  /// `totals`. With several blocks, updates the query's largest score and
-  /// total, and corrects its previous sums.
+  /// With a single block of keys, stores the inverse of the sum of these
+  /// weights in `totals`. With several blocks, updates the largest score and
+  /// the sum of weights of the query, and multiplies its weighted sums of the
+  /// values of previous blocks by the correction for the new largest score.
   void weigh(Expr row, const Dim &count) {
     Dim padded = wholeVectors(count + (lanes - 1));
     auto score = [&](Expr i) {
@@ -477,8 +478,8 @@ private:
     return b.withLanes(1, [&] { return b.loadFrom(totals, type, {row}); });
   }
 
-  /// Multiplies a weighted sum of values by `factor` (1 / total of the
-  /// weights), applies the group's epilogue and stores the result.
+  /// Multiplies `sum`, a weighted sum of elements of V, by `factor` (1 / total
+  /// of the weights), applies the group's epilogue and stores the result.
   void storeResult(Expr sum, Expr factor, Expr row, Expr column) {
     Expr y = named(sum * factor, "attention");
     // The total of the weights is 0 if all keys are masked, and NaN if a score

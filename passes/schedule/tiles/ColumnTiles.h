@@ -17,16 +17,17 @@ namespace ingot::schedule {
 
 /// The position of a tile's first window relative to the input: the window's
 /// start minus the input's first column (`fromStart`), and minus the end of the
-/// input (`fromEnd`). Both are empty if no window of the tile crosses an end;
-/// one of them may be empty if no window crosses that end.
+/// input (`fromEnd`). Both are empty if all windows of the tile lie inside the
+/// input. If windows reach into the padding at only one end of the input, the
+/// number for the other end may be empty.
 struct TilePlace {
   std::optional<int64_t> fromStart, fromEnd;
   /// Whether the tile is a single window at an arbitrary position.
   bool isAnywhere = false;
-  /// Set if several tiles at the same end share a loop. `fromStart` and
-  /// `fromEnd` are then those of the tile next to the interior, and kernel
-  /// position k of this tile corresponds to kernel position k - shift of that
-  /// one.
+  /// Set if several tiles at the same end of the row share a loop. `fromStart`
+  /// and `fromEnd` are then those of the tile next to the interior, and kernel
+  /// position k of this tile corresponds to kernel position k - shift of the
+  /// tile next to the interior.
   std::optional<graph::Expr> shift = std::nullopt;
 
   bool isBorder() const { return fromStart || fromEnd; }

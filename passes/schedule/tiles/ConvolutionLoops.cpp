@@ -184,9 +184,9 @@ private:
   /// narrow types start with the bias if each lane has an element of the bias
   /// and is the whole sum of a column. Sums of f32 or f64 do so on targets
   /// whose multiply-adds take a lane of a vector as factor (multiplyByLane),
-  /// where few other instructions accompany the multiply-adds. Exceptions are
-  /// strict mode, which prescribes the order of terms, and a fused pool, beside
-  /// whose results the bias would need one more register.
+  /// where few other instructions accompany the multiply-adds; but not in
+  /// strict mode, which prescribes the order of terms, and not with a fused
+  /// pool, beside whose results the bias would need one more register.
   Value laterBias(const Panel &panel) {
     bool mayStart =
         form || (b.target.multiplyByLane && !pool && !b.group.isStrict());

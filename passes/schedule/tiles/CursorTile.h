@@ -45,11 +45,13 @@ struct CursorTerms {
 };
 
 /// Estimates the cycles of `work` in scalar tiles of shape `tile`, with a
-/// penalty for code size; infinite if the tile does not fit the registers.
+/// penalty for code size; infinite if the tile does not fit the registers, or
+/// if tiles with this number of rows cannot cover `work`.
 double cursorTileCost(const TileWork &work, const TargetDescription &target,
                       const CursorTerms &terms, const CursorTileChoice &tile);
-/// Returns the scalar tiles that fit the registers, best first. If `panelWidth`
-/// is not 0, all have `panelWidth` columns.
+/// Returns the scalar tiles that fit the registers, best first; but first of
+/// all the tile that most kernels use, if it is almost as good as the best one.
+/// If `panelWidth` is not 0, all have `panelWidth` columns.
 std::vector<CursorTileChoice> rankCursorTiles(const TileWork &work,
                                               const TargetDescription &target,
                                               const CursorTerms &terms,

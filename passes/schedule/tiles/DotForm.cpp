@@ -88,8 +88,8 @@ static std::optional<DotForm> formAcrossLanes(ConvOp conv,
       target.intrinsic(kernel::dotAcrossLanes(rowName(x), rowName(w)),
                        VectorType::get({bytes}, IntegerType::get(context, 8)),
                        VectorType::get({lanes}, IntegerType::get(context, 32)));
-  // The target's dot product of half a register sums pairs of K steps. Its rate
-  // of multiply-adds is used for whole registers as well.
+  // The target's dot product of half a register sums pairs of K steps. For
+  // whole registers, the same rate of multiply-adds is assumed.
   const Product *row = target.product(rowName(x), rowName(w), 2, lanes);
   if (!across || !row || shapeOf(conv.getX()).back() % (bytes / 2) != 0)
     return std::nullopt;

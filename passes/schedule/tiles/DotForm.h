@@ -23,13 +23,13 @@ struct DotForm {
   /// Whether a dot product takes the elements of the left operand as one
   /// integer in a scalar register, instead of as a vector.
   bool byWord = false;
-  /// The number of groups (elements that one dot product takes) of a left
-  /// operand's row that one load fetches, if each instruction then selects one
-  /// group by lane; 1 if a group is broadcast to all lanes.
+  /// If each instruction selects a group (the elements that one dot product
+  /// takes) of the left operand by lane: the number of groups of a row that one
+  /// load fetches. 1 if a group is broadcast to all lanes.
   int64_t rowGroups = 1;
   /// Whether each column has its own vector of sums, whose lanes take different
-  /// K steps and are added up at the end. Both operands are then loaded as
-  /// stored.
+  /// K steps and are added up at the end. If so, both operands are loaded in
+  /// the order in which they are stored.
   bool acrossLanes = false;
   /// The numbers of lanes of sums for which the target has a dot-product
   /// instruction, largest first.
@@ -74,8 +74,8 @@ bool readsKernelRows(graph::ConvOp conv);
 /// multiple of those that a dot product takes. False if a pool is fused, since
 /// the windows of all positions of the pool would take too much memory.
 bool copiesWindows(graph::ConvOp conv, const TargetDescription &target);
-/// Whether the kernel of an integer convolution copies its input before it
-/// multiplies (in core registers) and writes the padding into the copy. Then
+/// Whether the kernel of an integer convolution, which multiplies in core
+/// registers, first copies its input and writes the padding into the copy. Then
 /// the padding may have any zero point, and no operator has to pad the input.
 bool fillsPadding(graph::ConvOp conv, const TargetDescription &target);
 

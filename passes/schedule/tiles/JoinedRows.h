@@ -33,13 +33,13 @@ bool epilogueIsInVectors(KernelBuilder &b);
 class JoinedRows {
 public:
   /// Examines the operators after `anchor`, the epilogue, to find out whether
-  /// rows can be joined. The rows of `anchor` have all columns of the group's
+  /// rows can be joined. The rows to be stored have all columns of the group's
   /// result.
   JoinedRows(KernelBuilder &b, mlir::Value anchor);
 
   /// Returns how many of the next `left` rows to store together: a power of
-  /// two, or 0 if it is not better than storing the vectors of each row
-  /// separately.
+  /// two, or 0 if joining rows is not better than storing the vectors of each
+  /// row separately.
   int64_t most(int64_t left) const;
   int64_t columns() const { return width; }
   /// Returns the number of lanes from one row to the next in a register of

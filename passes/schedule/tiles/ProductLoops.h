@@ -104,9 +104,10 @@ public:
       llvm::function_ref<void(bool isPanel, llvm::function_ref<void()> rows)>
           around = {});
 
-  /// Returns chunks for the loop over K steps that prefetch the next panel of
-  /// weights while tiles of `tileRows` rows multiply the panel of `place`
-  /// (PackedPanels::fetchAhead).
+  /// Returns chunks for the loop over K steps. The chunks of all tiles of
+  /// `tileRows` rows that multiply the panel of `place` together prefetch the
+  /// next panel of weights (PackedPanels::fetchAhead). Returns no chunks for a
+  /// tile with fewer rows.
   StepChunks fetchAhead(const PackedPanels &panels, const Place &place,
                         int64_t tileRows);
 

@@ -49,7 +49,7 @@ public:
 
   /// Emits the computation of the distances between the loads of `rows` input
   /// rows, if the C++ compiler of the generated code must not know these
-  /// distances. To be called before the loops.
+  /// distances. Also sets resultsOfRow. To be called before the loops.
   void hideDistances(int64_t rows);
   /// Calls `body` for each register of a row of results.
   void overRegisters(llvm::function_ref<void(StreamPlace)> body);

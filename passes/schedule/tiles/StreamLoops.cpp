@@ -169,8 +169,8 @@ private:
     return named(first * double(input.pitch) + place.input, "first_of_window");
   }
 
-  /// Emits one register of each of `count` adjacent result rows, from row `row`
-  /// on.
+  /// Emits the computation of one register of results in each of `count`
+  /// adjacent result rows, from row `row` on.
   void rowsTogether(Expr image, Expr row, int64_t count,
                     const StreamPlace &place) {
     const WindowAxis &rows = axes.front();
@@ -196,7 +196,8 @@ private:
       store({image, named(row + double(r), "row_" + Twine(r))}, place, sums[r]);
   }
 
-  /// Emits one register of a result row, in a loop over the kernel rows.
+  /// Emits the computation of one register of results of a row, in a loop over
+  /// the kernel rows.
   void oneRow(ArrayRef<Expr> position, const StreamPlace &place) {
     Dims sizes = dimsOf(conv.getX());
     Exprs sums = overKernel(

@@ -237,7 +237,8 @@ private:
                  llvm::function_ref<Expr(int64_t, int64_t, Expr)> input) {
     b.forLanes(channels, type, [&](Expr channel, int64_t) {
       named(channel, "input_channel");
-      // Transform the columns first, then the rows of the result.
+      // Transform the columns of the tile first, then the rows of the matrix
+      // that results from that.
       SmallVector<Exprs> halves;
       for (int64_t j = 0; j < form.points; ++j) {
         Exprs column;

@@ -207,8 +207,9 @@ struct emulated_instructions {
     uint32_t sign = word >> 16 & 0x8000u, rest = word & 0x7fffffffu;
     if (rest > 0x7f800000u)
       return 0x7fff;
-    // 65520 and above become infinity. Below 2^-14, after adding 0.5, the
-    // lowest bits count units of 2^-24.
+    // Numbers of at least 65520 become infinity. Numbers below 2^-14 are
+    // subnormal in f16: adding 0.5 rounds them to multiples of 2^-24, which the
+    // lowest bits of the sum count.
     if (rest >= 0x477ff000u)
       return static_cast<uint16_t>(sign | 0x7c00u);
     if (rest < 0x38800000u) {
