@@ -71,9 +71,9 @@ void printSource(llvm::ArrayRef<Variant> variants,
 
 /// Writes all files of one compilation, or none. `output` is the path of a .cpp
 /// or .c file, beside which the header, the constants and the weights are
-/// written, or of an object (.o) or module, beside which a header is written.
-/// For an object or module, the compiler of the most capable target compiles
-/// the source, which is not kept.
+/// written, or of an object (.o) or a linked module (such as .wasm), beside
+/// which a header is written. An object or a linked module is made by the C++
+/// compiler of the most capable target, and the source is not kept.
 llvm::Error emitFiles(llvm::ArrayRef<Variant> variants,
                       const CodegenOptions &options, llvm::StringRef output);
 

@@ -92,8 +92,9 @@ bool Compilation::importEntries() {
   moduleRef = ModuleOp::create(UnknownLoc::get(&mlirContext));
   for (const EntryPoint &entry : options.entries) {
     Progress progress("importing " + printable(entry.name));
-    // Uses the model file if it was opened before. Importing a model moves the
-    // data out of its file, so the next entry point opens the file again.
+    // Uses the ModelFile that open() has created, unless the entry point has a
+    // model of its own. The import moves the data out of a ModelFile, so the
+    // next entry point needs another one.
     std::unique_ptr<ModelFile> own = std::move(file);
     if (!own || !entry.model.empty())
       own = options.makeModel && entry.model.empty()
@@ -117,8 +118,9 @@ bool Compilation::importEntries() {
   return true;
 }
 
-/// Returns the file name of a model and the SHA-256 of the file. The file is
-/// read in blocks, since a model may be larger than memory.
+/// Returns the file name of a model and the SHA-256 of the file; the name alone
+/// if the file cannot be read. The file is read in blocks, since a model may be
+/// larger than memory.
 static std::string identityOf(StringRef path) {
   std::string name = llvm::sys::path::filename(path).str();
   llvm::Expected<llvm::sys::fs::file_t> file =
@@ -178,7 +180,8 @@ bool Compilation::import() {
 }
 
 namespace {
-/// Converts MLIR errors to Ingot's diagnostics during its lifetime.
+/// As long as an object of this class exists, errors that MLIR reports become
+/// diagnostics of Ingot.
 class FaultHandler {
 public:
   FaultHandler(MLIRContext &context, Diagnostics &diagnostics,
@@ -252,7 +255,7 @@ bool Compilation::usesStrings() {
 }
 
 /// Returns the names of two targets that support strings, as examples in the
-/// hint of a diagnostic.
+/// hint of a diagnostic; "generic" if only that target does.
 static std::string exampleOfStrings() {
   SmallVector<StringRef> names;
   for (const TargetDescription &target : allTargets())
@@ -277,7 +280,9 @@ bool Compilation::checkStrings() {
 }
 
 /// Some vector instructions read an operand only from VTCM, the target's fast
-/// local memory. Rejects a VTCM size that is too small for these operands.
+/// local memory. Rejects a VTCM size that is too small for such operands. In
+/// that case, the pass PlaceInVtcm has recorded the least sufficient size in
+/// kVtcmLeastAttr.
 bool Compilation::checkVtcm() {
   int64_t least = 0;
   for (Operation &op : *moduleRef->getBody())

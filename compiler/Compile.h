@@ -26,22 +26,25 @@ struct EntryPoint {
 
 struct CompileOptions {
   std::string model;
-  /// The entry points; empty: a single one, named after the output.
+  /// The entry points; empty: a single one, whose functions have the prefix
+  /// `name` alone.
   std::vector<EntryPoint> entries;
   /// Creates the model that is compiled instead of the file `model`; null: the
   /// file is read.
   std::function<std::unique_ptr<ModelFile>()> makeModel;
-  /// If set, `model` is not ONNX but a module that `--stop-after` this stage
-  /// has written. If the module names its target, `target` is null or the same.
+  /// If set, `model` is not an ONNX file but a module that `--stop-after` wrote
+  /// after this stage, and compilation continues with the next stage. If the
+  /// module names its target, `target` must be null or that target.
   std::optional<Stage> startFrom;
   ImportOptions import;
   const TargetDescription *target = nullptr;
-  /// Targets in the same output besides `target`, all less capable, from the
-  /// least capable on. The generated code selects one target at run time.
+  /// Targets in the same output besides `target`, all less capable, ordered
+  /// from the least capable on. The generated code selects one target at run
+  /// time.
   llvm::SmallVector<const TargetDescription *, 0> fallbacks;
-  /// Whether these are the options for one of the `fallbacks`. The states
-  /// (values kept from run to run) have the same layout for a fallback as for
-  /// the most capable target.
+  /// Whether these are the options for one of the `fallbacks` of another
+  /// compilation. Then states (values kept from run to run) get the layout that
+  /// all targets of that compilation share.
   bool isFallback = false;
   /// Pairs of an input and the output that becomes this input in the next run.
   std::vector<std::pair<std::string, std::string>> states;
@@ -86,10 +89,12 @@ struct CompileOptions {
   /// The measured sizes of code and stack, which the header states.
   std::optional<MeasuredBytes> measured;
 
-  /// Returns the bytes that maxRam leaves for the arena (the memory of
-  /// intermediate tensors), beside the stack.
+  /// Returns maxRam less the bytes that are reserved for the stack: the limit
+  /// of the arena (the memory of intermediate tensors); no value if maxRam is
+  /// not set.
   std::optional<int64_t> maxArena() const;
-  /// Whether this machine can run one of the targets.
+  /// Whether this machine can run the code of `target` or of one of
+  /// `fallbacks`.
   bool runsOnThisHost() const;
 };
 
@@ -105,12 +110,16 @@ public:
               Diagnostics &diagnostics);
   ~Compilation();
 
-  /// Opens the ONNX file, so that options can depend on its content; null with
-  /// a diagnostic if it is not a model.
+  /// At the first call, opens the ONNX file (or calls makeModel), so that
+  /// options can depend on its content; later calls return the same file.
+  /// Returns null if there are diagnostics, for example because the file is not
+  /// a model.
   ModelFile *open();
   /// Compiles to the end of `stage`; false with diagnostics on failure.
   bool advance(Stage stage);
-  /// Writes .cpp and .h, or .o and .h; advances to Legalize if necessary.
+  /// Writes the output file `output` (.cpp, .c, .cu, .o or a WebAssembly
+  /// module), its header, and the file of weights if there is one; advances to
+  /// Legalize if necessary. Returns false with diagnostics on failure.
   bool emit(llvm::StringRef output);
 
   /// Returns the module of the target, not of a fallback. After emit, the size

@@ -23,8 +23,9 @@ void addEntryPoint(mlir::ModuleOp module, mlir::ModuleOp from,
 
 /// Marks states: inputs that receive an output of the previous run
 /// (kernel.state). Each of `states` is the name of an input and the name of an
-/// output; an entry point may have both, one or none of the two. Returns false
-/// with diagnostics if a pair is invalid.
+/// output, or two patterns with one `*` each, which stand for all pairs of
+/// names that match. An entry point may have both tensors of a pair, one or
+/// none. Returns false with diagnostics if a pair is invalid.
 bool markStates(mlir::ModuleOp module,
                 llvm::ArrayRef<std::pair<std::string, std::string>> states,
                 Diagnostics &diagnostics);

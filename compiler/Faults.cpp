@@ -11,8 +11,9 @@ namespace ingot {
 std::string firstError(StringRef messages) {
   llvm::SmallVector<StringRef> lines;
   messages.split(lines, '\n');
-  // Skips the first line, which is the command and may contain one of these
-  // words. Linkers report the cause before the line that says "error".
+  // Skips the first line, which is the command and may contain one of the words
+  // below. Linkers print the cause, such as an overflowed section, before the
+  // line that says "error".
   for (StringRef line : llvm::drop_begin(lines))
     for (StringRef word :
          {"error", "overflowed", "assertion fail", "undefined reference"})

@@ -16,7 +16,9 @@ namespace ingot {
 void reportFault(llvm::Error error, Diagnostics &diagnostics,
                  llvm::StringRef what = "", llvm::StringRef userCompiler = "");
 
-/// Returns the most informative line of a failed program's messages.
+/// Returns the first line in `messages`, the output of a failed program, that
+/// contains a word such as "error"; the last 600 characters if there is none.
+/// The first line, which is the command, is skipped.
 std::string firstError(llvm::StringRef messages);
 
 } // namespace ingot

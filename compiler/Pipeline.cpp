@@ -81,7 +81,8 @@ static void addSimplify(OpPassManager &pm, const PipelineOptions &options) {
     functions.addPass(simplify::createSplitPhases());
     functions.addPass(simplify::createHoistConvolutions());
   }
-  // SplitJoined runs after transposes have their final positions.
+  // SplitJoined moves operators before concatenations. It runs after transposes
+  // have their final positions.
   functions.addPass(simplify::createSplitJoined());
   pm.addPass(simplify::createFoldConstants());
   if (!options.strict) {
@@ -112,9 +113,9 @@ struct ChoosePlansPass : PassWrapper<ChoosePlansPass, OperationPass<ModuleOp>> {
 static void addDecide(OpPassManager &pm, const PipelineOptions &options) {
   if (!options.evaluating && !options.strict) {
     OpPassManager &functions = pm.nest<func::FuncOp>();
-    // Runs while the operators that repeat keys and values, for the attention
-    // heads that share them, are still where ShareHeads expects them; later
-    // passes move them.
+    // If several attention heads share keys and values, operators repeat the
+    // keys and values for each head. ShareHeads runs before later passes move
+    // these operators.
     functions.addPass(decide::createShareHeads({options.target->name.str()}));
     // Runs before NarrowContractions narrows the operands and results of
     // matmuls.
@@ -190,8 +191,9 @@ static void addDecide(OpPassManager &pm, const PipelineOptions &options) {
     packing.addPass(decide::createTieWeights());
     pm.addPass(simplify::createFoldConstants());
   }
-  // Joins chains of groups to one kernel each, which keeps the groups' plans
-  // (loop parameters). So it runs after weights are packed for these plans.
+  // ChainRows joins each chain of groups to one kernel, which keeps the plans
+  // (loop parameters) of the groups. So it runs after weights are packed for
+  // these plans.
   if (!options.evaluating)
     pm.addNestedPass<func::FuncOp>(
         decide::createChainRows({options.target->name.str()}));

@@ -45,9 +45,10 @@ struct PipelineOptions {
 };
 
 /// Runs the stages after `done` up to `last` on a module that `done` has
-/// produced. An imported module has one function @main of graph operators;
-/// after Legalize it can be printed. Failure is an internal error, reported
-/// through the context's diagnostics.
+/// produced. An imported module has functions of graph operators: @main or, for
+/// several entry points, one for each. After Legalize the module can be
+/// printed. Failure is an internal error, reported through the context's
+/// diagnostics.
 mlir::LogicalResult runPipeline(mlir::ModuleOp module,
                                 const PipelineOptions &options,
                                 Stage last = Stage::Legalize,

@@ -74,8 +74,8 @@ private:
   // Null if this is the only member.
   TeamProgress *progress = nullptr;
   uint64_t expected = 1, number = 0, step = 0;
-  // This member completed the previous step and has not published that: the other members
-  // still wait, so that it may write `word` without an atomic exchange.
+  // This member completed the previous step and has not published that: as the other members
+  // still wait, this member may write `word` without an atomic exchange.
   bool leads = false;
   // This member waited too long for another one and has left the team: the other member
   // may need its processor.
@@ -96,8 +96,8 @@ INGOT_NOINLINE void Team::share_parts(ptrdiff_t extent, ingot_body body, void *a
   // In the first step, other members may still be starting.
   const uint64_t least = here == 0 && expected > 2 ? expected : 2;
   members = members < least ? least : members;
-  // First an equal share of the parts, or half of that if there are many, since parts may
-  // take different times; later an equal share of the remaining parts.
+  // A member first takes an equal share of the parts, or half of this share if it has at least 16
+  // parts, since parts may take different times; later an equal share of the remaining parts.
   const uint64_t fair = parts / members;
   uint64_t share = fair < 16 ? fair : fair / 2, done = 0;
   uint64_t now = leads ? here << 36 : progress->load();
@@ -146,8 +146,8 @@ INGOT_NOINLINE void Team::share_parts(ptrdiff_t extent, ingot_body body, void *a
   }
 }
 
-// Calls body(team) on each thread that the caller provides, or on this one alone. `nanoseconds` is
-// the estimated time of a step on one thread.
+// Calls body(team) on each thread that the caller provides, or on this one alone if dividing a step
+// does not pay off. `nanoseconds` is the estimated time of a step on one thread.
 template <typename Body>
 inline void in_team(const ingot_context *context, uint64_t nanoseconds, const Body &body) {
   if (!pays_to_fork(context, nanoseconds)) {
@@ -159,8 +159,9 @@ inline void in_team(const ingot_context *context, uint64_t nanoseconds, const Bo
     const Body &body;
     TeamProgress progress;
   } shared = {body, {}};
-  // More than the number of threads: the last ones find nothing to do. Thread pools often
-  // give a thread half of an equal share first, from which the number of threads follows.
+  // The iterations of the loop whose threads become members: more than there are threads, since
+  // later calls find nothing to do. Thread pools often give a thread half of an equal share
+  // first, from which `member` estimates the number of threads.
   constexpr ptrdiff_t most_members = 64;
   const ingot_body member = [](void *argument, ptrdiff_t begin, ptrdiff_t end) {
     Run &run = *static_cast<Run *>(argument);

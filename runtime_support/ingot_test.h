@@ -10,8 +10,8 @@
 //
 // The result of each kernel is compared with the expected one by four sums of
 // its elements, each with different signs of the elements: a wrong element
-// changes all four sums. So a test contains four numbers per kernel instead of
-// all elements, which would take much flash.
+// changes all four sums. So a test contains six numbers per kernel (Signature)
+// instead of all elements, which would take much flash.
 #ifndef INGOT_TEST_H
 #define INGOT_TEST_H 1
 

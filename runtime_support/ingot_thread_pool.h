@@ -12,8 +12,8 @@
 // kernel. One run at a time may use a pool. A second, concurrent run is correct, but uses only the
 // thread that calls it.
 //
-// The constructor measures for about a millisecond what it takes to start another thread
-// and to wait for it, on this machine; models then run loops that are too short for that on one
+// The constructor measures for about a millisecond how long it takes on this machine to start
+// another thread and to wait for it; models then run loops that are too short for this on one
 // thread. `ingot::measureFork` does the same for a context with another parallel_for.
 #ifndef INGOT_THREAD_POOL_H
 #define INGOT_THREAD_POOL_H
@@ -30,10 +30,10 @@
 
 namespace ingot {
 
-/// Returns the nanoseconds by which `context.parallel_for` makes a loop longer than its work, when
-/// another thread executes a half of it: the value for `context.fork_nanoseconds`. Each iteration
-/// of the measured loop reads what the other thread wrote in the loop before, as kernels do. The
-/// loop takes some microseconds, so that the other thread takes a part of it.
+/// Returns the value for `context.fork_nanoseconds`: the time of a loop that `context.parallel_for`
+/// divides between two threads, minus half of its time on one thread. Each iteration of the
+/// measured loop reads what the other thread wrote in the previous loop, as kernels do. The loop
+/// takes some microseconds, so that the other thread takes a part of it.
 inline uint64_t measureFork(const ingot_context &context) {
   constexpr ptrdiff_t kRows = 64, kColumns = 32;
   constexpr int kRounds = 31, kSteps = 8;
@@ -66,7 +66,7 @@ inline uint64_t measureFork(const ingot_context &context) {
     std::nth_element(times, times + kRounds / 2, times + kRounds);
     return times[kRounds / 2];
   };
-  // The first rounds wake the threads.
+  // The result of the first measurement is not used: it wakes the threads.
   nanoseconds(/*divides=*/true);
   int64_t divided = nanoseconds(/*divides=*/true), alone = nanoseconds(/*divides=*/false);
   return uint64_t(std::max<int64_t>(divided - alone / 2, 1));
@@ -221,7 +221,7 @@ private:
   static constexpr unsigned kSpins = 20000;
 
   /// One word: the number of the job, its number of parts, and how many parts were taken from the
-  /// front and from the back. In the same cache line as the job.
+  /// front and from the back. This word is in the same cache line as the job.
   alignas(kLine) std::atomic<uint64_t> ticket{0};
   Job job;
   /// The number of parts that are not finished. Not in the cache line of `ticket`, which idle

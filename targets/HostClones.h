@@ -15,7 +15,7 @@
 #endif
 
 /// Attributes to write before a function that uses FMA on vectors of 32 or 64
-/// bytes. The function must be called only on machines that support these.
+/// bytes. The function must be called only on machines with such instructions.
 #if defined(__x86_64__)
 #define INGOT_MULTIPLY_ADDS_32 __attribute__((target("avx2,fma")))
 #define INGOT_MULTIPLY_ADDS_64 __attribute__((target("avx512f")))

@@ -21,9 +21,10 @@ struct ModuleForm {
   /// The flags for linking objects into a module. {stack} stands for the stack
   /// size in bytes.
   llvm::SmallVector<llvm::StringRef, 4> flags;
-  /// Writes an object that contains `bytes` bytes, which `payload` writes,
-  /// aligned to `align`, and one hidden symbol. Objects of these targets are
-  /// not ELF files, so their sizes are not measured.
+  /// Writes an object file that contains `bytes` bytes, aligned to `align`, and
+  /// the hidden symbol `symbol` at their beginning; `payload` writes the bytes.
+  /// Objects of these targets are not ELF files, so their sizes are not
+  /// measured.
   void (*writeDataObject)(
       llvm::StringRef symbol, int64_t bytes, uint32_t align,
       llvm::raw_ostream &os,

@@ -26,7 +26,7 @@ namespace ingot {
 
 /// An entry of the table of intrinsics: the operation named `op` (such as
 /// "math.sqrt"), with an operand of type `operand` and a result of type
-/// `result`, is printed as `spelling`, in which {0} and {1} stand for the
+/// `result`, is printed as `spelling`, in which {0}, {1}, ... stand for the
 /// operands. Types are element types with lanes: f32, f32x8, i16x16. Integers
 /// are signless, and the spelling casts to the types of the intrinsic.
 /// `operand` is empty if the operation has none.
@@ -95,9 +95,9 @@ struct IssueRates {
   /// memory. (Zen 5 at 4 GHz reads 102 to 126 GB/s and 31 to 45 GB/s, measured
   /// in November 2026.)
   double cacheBytes = 25, memoryBytes = 8;
-  /// Cycles that a load takes whose cache line has been evicted from L1 to L2,
-  /// while other loads are in flight. (Measured on Zen 4: 8.5 cycles for a step
-  /// that loads from 14 rows of 4096 bytes.)
+  /// Additional cycles of a load whose cache line has been evicted from L1 to
+  /// L2, while other loads are in flight. (Measured on Zen 4: 8.5 cycles for a
+  /// step that loads from 14 rows of 4096 bytes.)
   double missedLoad = 0.6;
 };
 
@@ -120,10 +120,10 @@ struct Device {
   /// The number of multiprocessors, and the maximum number of threads resident
   /// on each.
   unsigned multiprocessors = 0, residentThreads = 0;
-  /// The number of threads that a multiprocessor needs to issue an instruction
-  /// in every cycle, if each instruction of a thread depends on the previous
-  /// one. Then the number of threads that keep the matrix units busy, if matrix
-  /// products do not depend on each other.
+  /// busyThreads: the number of threads that a multiprocessor needs to issue an
+  /// instruction in every cycle, if each instruction of a thread depends on the
+  /// previous one. busyMatrixThreads: the number of threads that keep its
+  /// matrix units busy, if matrix products do not depend on each other.
   unsigned busyThreads = 0, busyMatrixThreads = 0;
   /// Per second: bytes of global memory, and f32 multiply-adds outside of
   /// matrix units.
@@ -136,8 +136,8 @@ struct Device {
   /// per second that multiprocessors read from the L2 cache: first in general,
   /// then in kernels that copy many whole tiles (0 if unknown).
   double ofWarps = 1, l2BytesPerSecond = 0, tileBytesPerSecond = 0;
-  /// Seconds that each fork and each join of a branch adds to a graph of
-  /// launches; 0 if launches are always sequential.
+  /// Seconds that the fork and the join of each additional branch, together,
+  /// add to a graph of launches; 0 if launches are always sequential.
   double branchSeconds = 0;
   /// The names of the C++ structures to which the driver's stream and graph
   /// pointers point.
@@ -218,14 +218,14 @@ struct TargetDescription {
   bool multiplyByLane = false;
   InstructionCosts costs;
   IssueRates rates;
-  /// Whether memory is scarcer than time: code is kept small where that takes
-  /// little time.
+  /// Whether memory is scarcer than time: code is kept small where that costs
+  /// little speed.
   bool smallCode = false;
-  /// Whether only memory counts: code is kept small at any cost.
+  /// Whether only memory counts: code is kept small at any cost of speed.
   bool smallestCode = false;
-  /// A load of consecutive f32 elements (kernel.load_next in the table of
-  /// intrinsics) may fill several registers. This is the prefix of their names
-  /// ("s": s0, s1, ...), and their number; empty and 0 if there is no such
+  /// The registers that one load of consecutive f32 elements (kernel.load_next
+  /// in the table of intrinsics) may fill: the prefix of their names, such as
+  /// "s" for s0, s1, ..., and their number. Empty and 0 if there is no such
   /// load.
   llvm::StringRef loadRegisters;
   unsigned loadRegisterCount = 0;
@@ -339,24 +339,27 @@ struct TargetDescription {
   /// support.
   llvm::SmallVector<int64_t> lanes(mlir::Type elementType) const;
   /// Whether int8 dot products pay off compared with float products: the target
-  /// has instructions for them, or is a microcontroller, whose memory is scarce.
+  /// has instructions for them, is a GPU, or is a microcontroller, whose memory
+  /// is scarce.
   bool multipliesInt8() const {
     return coreRegisters || !products.empty() || isDevice();
   }
   /// Whether matrix units multiply 8-bit floats, directly or as f16.
   bool multipliesFloat8() const { return isDevice() && multiplies("f16"); }
-  /// Whether vectors multiply four times as many 8-bit integers as floats per
-  /// instruction. Then it pays off to compute a product of 16-bit integers as
-  /// two products of 8-bit integers instead of one of floats.
+  /// Whether vectors multiply at least four times as many 8-bit integers as
+  /// floats per cycle. Then it pays off to compute a product of 16-bit integers
+  /// as two products of 8-bit integers instead of one of floats.
   bool splitsWords() const;
   /// Whether an int8 depthwise convolution with this many channels pays off
-  /// compared with a float one. This requires that vectors multiply unsigned by
-  /// signed 8-bit integers, and that an instruction narrows several vectors of
-  /// sums to one.
+  /// compared with a float one. This requires at least 16 channels, vectors
+  /// that multiply unsigned by signed 8-bit integers, and an instruction that
+  /// narrows several vectors of sums to one.
   bool filtersInt8(mlir::Type x, mlir::Type w, int64_t channels) const;
   /// Whether each thread block of a GPU computes one group of a grouped
-  /// convolution. This requires that the inputs of the group are whole 16-byte
-  /// vector accesses, and that its outputs fill the columns of an MMA tile.
+  /// convolution. This requires that the group's inputs at one position
+  /// (`inputBytes`) are a multiple of 16 bytes, the size of a vector access,
+  /// and that the group has at least as many outputs as an MMA tile has
+  /// columns.
   bool multipliesGroups(int64_t inputBytes, int64_t outputs) const {
     constexpr int64_t accessBytes = 16, columns = 8;
     return isDevice() && inputBytes % accessBytes == 0 && outputs >= columns;

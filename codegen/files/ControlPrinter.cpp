@@ -51,10 +51,10 @@ void ControlPrinter::printHelpers() {
       printProgram(program);
 }
 
-/// Whether the printed code uses a data-dependent size: passes it to a kernel,
-/// or writes it to the io struct (the argument of a run). If not, such sizes
-/// are only checked, like the number of characters that the results of string
-/// operators need.
+/// Whether the printed code may use a data-dependent size: it writes one to the
+/// io struct (the argument of a run), or passes any dynamic size to a kernel.
+/// If not, the code only checks data-dependent sizes, for example the number of
+/// characters that the results of string operators need.
 bool ControlPrinter::readsMadeSizes() const {
   bool reads = llvm::any_of(
       interface.sizes, [](const InterfaceSize &size) { return size.isMade; });
@@ -387,8 +387,10 @@ void ControlPrinter::printIf(kernel::IfOp choice) {
   out.close();
 }
 
-/// Returns the address of the slice of a buffer that one iteration uses, such
-/// as "x + iteration * 8".
+/// Returns the C++ expression for the address of the slice of a buffer that one
+/// iteration uses, such as "x + iteration * 8". `whole` is the address of the
+/// buffer, `elements` the number of elements of a slice, and `position` the
+/// index of the slice. If `elements` is 0, returns `whole`.
 static std::string partText(const std::string &whole, int64_t elements,
                             const std::string &position) {
   if (elements == 0)
@@ -540,8 +542,8 @@ void ControlPrinter::printReadSizes(kernel::ReadSizesOp read) {
       isNew |= size == kernel::Dim(made.symbol) &&
                made.maker == read->getParentOp() &&
                known.insert(made.symbol).second;
-    // Prints the check that a size whose value is already known equals the
-    // value just read.
+    // If the size already has a value, prints a check that the value just read
+    // is equal to it.
     if (!isNew) {
       returnIf(element + " != " + text, "INGOT_ERROR_SHAPE");
       continue;

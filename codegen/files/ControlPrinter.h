@@ -1,5 +1,4 @@
-// Prints the control flow (ifs and loops) of models that depends on run-time
-// values.
+// Prints those ifs and loops of a model that depend on run-time values.
 
 #ifndef INGOT_CODEGEN_FILES_CONTROLPRINTER_H
 #define INGOT_CODEGEN_FILES_CONTROLPRINTER_H
@@ -26,7 +25,8 @@ public:
 protected:
   virtual void printLaunch(kernel::LaunchOp launch) = 0;
   /// Called before and after the launches of a worker group (short kernels that
-  /// the same threads process in sequence), which form a C++ scope.
+  /// the same threads process in sequence). These launches are printed as one
+  /// C++ scope.
   virtual void beginTeam(kernel::LaunchOp first) {}
   virtual void endTeam() {}
   /// Prints an operation that is neither a launch (call of a kernel) nor
@@ -35,20 +35,23 @@ protected:
   /// Called at the beginning of the function of a program: of an entry point,
   /// or of the body of an if or loop.
   virtual void beginProgram(kernel::ProgramOp program) {}
-  /// Returns the C++ expression for a pointer through which the host reads
-  /// elements of a buffer.
+  /// Returns the C++ expression for a pointer through which the host reads the
+  /// first `elements` elements of a buffer. On a GPU, first prints a copy of
+  /// these elements to the host, if they are not there.
   virtual std::string readable(mlir::Value memref, int64_t elements) {
     return argument(memref, /*readOnly=*/true);
   }
-  /// Returns the address of a host variable that the body of a loop accesses:
-  /// the number of the iteration or, if `isCondition`, the condition for
-  /// another iteration.
+  /// Returns the C++ expression for the address at which the body of a loop
+  /// accesses the host variable `variable`, which contains the number of the
+  /// iteration or, if `isCondition` is set, the condition for another
+  /// iteration.
   virtual std::string cellOf(kernel::LoopOp loop, bool isCondition,
                              const std::string &variable) {
     return "&" + variable;
   }
   /// Print the copy of a host variable to the address that cellOf() returned,
-  /// before the body of a loop, and the copy back after it.
+  /// before the body of a loop, and the copy back after it. On a CPU, the body
+  /// accesses the variable itself, so nothing is printed.
   virtual void printToCell(const std::string &variable,
                            const std::string &cell) {}
   virtual void printFromCell(const std::string &variable,
@@ -57,8 +60,8 @@ protected:
   /// `to`, the result of the loop.
   virtual void printCarried(const std::string &to, const std::string &from,
                             const std::string &count, mlir::Type element);
-  /// Prints a call, and a return from the function with the status of the call
-  /// unless it is INGOT_OK.
+  /// Prints a call and, for the case that its status is not INGOT_OK, a return
+  /// of this status from the function that contains the call.
   virtual void printChecked(const std::string &call);
 
   /// Prints the struct of data-dependent sizes, then the functions of the
@@ -68,8 +71,8 @@ protected:
   /// Calls `use` for each launch (call of a kernel) of the entry point and of
   /// the bodies of its ifs and loops.
   void forEachLaunch(llvm::function_ref<void(kernel::LaunchOp)> use) const;
-  /// Returns the number of elements that a copy between host and device moves;
-  /// if the number depends on data, the largest possible one.
+  /// Returns the number of elements that a copy between host and device moves,
+  /// with its data-dependent sizes replaced by their upper bounds.
   kernel::Dim copiedElements(kernel::CopyOp copy) const;
   /// Prints the declaration of the variable `made`, the struct with the
   /// data-dependent sizes.

@@ -8,8 +8,8 @@ namespace ingot {
 
 /// The layout, for a run of an entry point, of the device memory of a handle
 /// (the object with which a program runs a model on a GPU) and of its staging
-/// memory, a buffer on the host. Tensors of the caller that are in host memory are
-/// copied through staging memory: all inputs in one copy, all outputs in
+/// memory, a buffer on the host. Tensors of the caller that are in host memory
+/// are copied through staging memory: all inputs in one copy, all outputs in
 /// another.
 struct DeviceLayout {
   explicit DeviceLayout(const Interface &interface);

@@ -42,7 +42,7 @@ void DevicePrinter::beginProgram(kernel::ProgramOp program) {
                std::to_string(layout.secondOf(program) - layout.decisions);
 }
 
-/// A fork is a sequence of launches, in branches that run concurrently on
+/// A fork consists of launches in several branches, which run concurrently on
 /// several streams. Prints the end of the open fork and the beginning of the
 /// fork that contains `launch`, unless both are the same fork.
 void DevicePrinter::printForkBefore(kernel::LaunchOp launch) {
@@ -213,7 +213,8 @@ void DevicePrinter::printLaunch(kernel::LaunchOp launch) {
 }
 
 /// Prints the creation of the tensor map (TMA descriptor) of a tensor. The
-/// driver takes sizes, strides and box innermost first.
+/// driver takes the sizes, the strides and the sizes of the box in the order
+/// from the innermost to the outermost axis.
 void DevicePrinter::printMap(kernel::TilesOp tiles, StringRef name,
                              StringRef tensor) {
   int64_t element = kernel::elementBytes(

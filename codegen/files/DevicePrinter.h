@@ -25,15 +25,16 @@ public:
   /// Prints the functions that launch kernels, into the anonymous namespace of
   /// the kernels.
   void printLaunches();
-  /// Prints <name>_run after the anonymous namespace of the kernels. If
-  /// `isOne`, the output has several targets: prints a function `run` into the
-  /// namespace of this target instead.
+  /// Prints <name>_run after the anonymous namespace of the kernels. If this
+  /// target is one of several in the output (`isOne`), prints a function `run`
+  /// into the namespace of the target instead.
   void printRun(bool isOne);
 
 private:
   void printLaunch(kernel::LaunchOp launch) override;
-  /// Prints a copy between host and device. Specialized inputs (fixed by
-  /// --bind) are compared before the launches instead; see printBoundValues.
+  /// Prints `op` if it is a copy between host and device. Prints nothing for
+  /// the comparison of a specialized input (fixed by --bind), which
+  /// printBoundValues prints before the launches.
   void printOther(mlir::Operation *op) override;
   /// Prints the call of a kernel that the host executes.
   void printOnHost(kernel::LaunchOp launch);
@@ -49,8 +50,8 @@ private:
                      const std::string &cell) override;
   void printCarried(const std::string &to, const std::string &from,
                     const std::string &count, mlir::Type element) override;
-  /// Prints a call of the function of a program. After the call, the stream may
-  /// have unfinished work.
+  /// Prints a call of the function of a program, and a check of its status.
+  /// After the call, the stream may have unfinished work.
   void printChecked(const std::string &call) override {
     check(call);
     isBusy = isArriving = true;
@@ -100,7 +101,8 @@ private:
   std::string decisionParameters() const;
   std::string decisionArguments(const std::string &decisions,
                                 const std::string &cells) const;
-  /// Whether the caller passes the tensor.
+  /// Whether the caller passes the tensor: it is neither empty nor part of the
+  /// state.
   static bool isOfCaller(const InterfaceTensor &tensor) {
     return tensor.elements > 0 && !tensor.slots;
   }

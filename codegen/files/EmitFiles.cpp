@@ -1,8 +1,8 @@
 // Writes the files of one compilation:
 //
-//     model.cpp -> model.cpp, model.h, and model.constants.inc, which model.cpp
-//                  includes, if constants are large; or model.weights.o or
-//                  model.weights if the weights are not in the source
+//     model.cpp -> model.cpp and model.h; for large constants in the source,
+//                  model.constants.inc, which model.cpp includes; for weights
+//                  that are not in the source, model.weights.o or model.weights
 //     model.o   -> model.o (weights included unless they are a file), model.h
 //     model.wasm -> a module with the same content, model.h
 

@@ -209,9 +209,8 @@ static std::string listed(ArrayRef<std::string> parts) {
   return llvm::join(parts.drop_back(), ", ") + " and " + parts.back();
 }
 
-/// Whether a run compares data-dependent sizes with those that the model
-/// requires only after some kernels, so that it may fail after outputs were
-/// written.
+/// Whether a run checks data-dependent sizes when some kernels have already
+/// run, so that it may fail after outputs were written.
 static bool checksSizesLate(const Interface &interface) {
   return interface.main
       ->walk([](Operation *op) {
@@ -382,8 +381,8 @@ static DeviceMemory largestOf(ArrayRef<Variant> variants,
   return largest;
 }
 
-/// Returns the text of the header from the end of the types of ingot.h to the
-/// end of the include guard.
+/// Returns the declarations of the header: its text after that of ingot.h and
+/// the macros that state the versions, up to the end of the include guard.
 static std::string declarations(ArrayRef<Variant> variants,
                                 ArrayRef<Interface> interfaces,
                                 const CodegenOptions &options,

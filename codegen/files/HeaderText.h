@@ -8,7 +8,7 @@
 namespace ingot {
 
 /// Returns the comment at the top of a generated file: model, producer,
-/// targets, hash and license.
+/// targets, hash, command and license.
 std::string fileComment(const Interface &interface,
                         llvm::ArrayRef<Variant> variants,
                         const CodegenOptions &options);

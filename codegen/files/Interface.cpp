@@ -74,7 +74,8 @@ Interface::Interface(kernel::ProgramOp main, const CodegenOptions &options,
     if (const TargetDescription *target = lookupTarget(name.getValue())) {
       isDevice = target->isDevice();
       // In a GPU output, the handle (the object with which a program runs the
-      // model) owns this memory, so the io struct has no field for it.
+      // model) owns the memory beside the arena, so the io struct has no field
+      // for it.
       if (isDevice)
         vtcmBytes = 0;
       if (vtcmBytes) {
@@ -82,7 +83,7 @@ Interface::Interface(kernel::ProgramOp main, const CodegenOptions &options,
         vtcmMacro = macro + "_" + target->tcmName.upper();
       }
     }
-  // A GPU output uploads its weights before any run, so the io struct, the
+  // Code for a GPU uploads the weights before any run, so the io struct, the
   // argument of a run, has no field for a weights file.
   if (isDevice)
     fields.reserve("place");

@@ -21,7 +21,7 @@ struct InterfaceTensor {
   std::string cType;    ///< C type of an element
   std::string note;     ///< what the model says about the tensor, for comments
   kernel::Dims sizes;
-  /// Number of elements; if dynamic, the largest possible one
+  /// The number of elements; if it is dynamic, its upper bound.
   int64_t elements = 0;
   bool isOutput = false;
   /// For a tensor that holds a part of an ONNX sequence or optional value:
@@ -39,7 +39,8 @@ struct InterfaceTensor {
     std::string state;
     int64_t even, odd;
     std::optional<int64_t> phase;
-    /// Whether the output is stored in place, in the buffer of its input.
+    /// Whether the output is stored in place: in the memory of the input of the
+    /// same name.
     bool isAppended = false;
   };
   std::optional<Slots> slots = std::nullopt;
@@ -72,9 +73,9 @@ struct Interface {
             const Weights &weights);
 
   kernel::ProgramOp main;
-  /// The prefixes of the names of functions and macros: of this entry point,
-  /// and of those that all entry points of an output share. The two are equal
-  /// if there is only one entry point.
+  /// The prefixes of the functions and macros of this entry point, and the
+  /// prefixes of those that all entry points of an output share. The former
+  /// equal the latter if the entry point is called kMainName.
   std::string name, macro, sharedName, sharedMacro;
   std::string model; ///< file name and hash of the model, for comments
   std::vector<InterfaceSize> sizes;
@@ -95,13 +96,14 @@ struct Interface {
   /// argument of a run) with its address.
   int64_t vtcmBytes = 0;
   std::string vtcmMacro, vtcmField;
-  int64_t tensorAlign =
-      1; ///< alignment in bytes required of the caller's tensors, if more than that of an element
+  /// The alignment in bytes that the target requires of the caller's tensors; 1
+  /// if they need only the alignment of an element.
+  int64_t tensorAlign = 1;
   WeightsMode weightsMode;
   std::string weightsField; ///< field for the address of a weights file
   bool isDevice = false;    ///< kernels run on a GPU
   /// The C++ text before the name of a field of the struct of data-dependent
-  /// sizes: the struct's name and an operator.
+  /// sizes: the name of a variable and an operator, "made." or "made->".
   std::string made = "made.";
 
   /// Whether the host decides during a run which kernels run on the GPU, or
@@ -111,10 +113,13 @@ struct Interface {
   /// field of the io struct, the argument of a run.
   std::string shapeText(llvm::ArrayRef<kernel::Dim> sizes) const;
   /// Returns the name of a function of the entry point within the namespace of
-  /// the model.
+  /// the model: `function` for the entry point kMainName, `function`_decode for
+  /// the entry point `decode`.
   std::string localName(llvm::StringRef function = "run") const;
   /// Returns the C text of a size. Sizes that the caller gives are fields of
-  /// `object`, such as "io->"; data-dependent sizes are fields of `made`.
+  /// `object`, such as "io->"; data-dependent sizes are fields of `made`. If
+  /// `object` is empty, sizes of either kind are just names of fields, for
+  /// comments.
   std::string sizeText(const kernel::Dim &size,
                        llvm::StringRef object = "") const;
 };

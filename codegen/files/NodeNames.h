@@ -14,8 +14,9 @@ namespace ingot {
 /// Returns the ONNX nodes that a location names, each once.
 llvm::SetVector<llvm::StringRef> nodesOf(mlir::Location location);
 
-/// Returns the ONNX nodes that a location names, separated by commas and
-/// truncated to 200 characters.
+/// Returns the ONNX nodes that a location names, separated by commas. If the
+/// names together have more than 200 characters, the rest of them is replaced
+/// by "...".
 std::string nodesText(mlir::Location location);
 
 } // namespace ingot

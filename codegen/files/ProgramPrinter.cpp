@@ -50,8 +50,8 @@ static bool isFrame(kernel::ArenaOp buffer) {
   });
 }
 
-/// Returns the signedness as which most launches (calls of kernels) access the
-/// elements of a buffer.
+/// Returns unsigned if more than half of the launches (calls of kernels) that
+/// use a buffer access its elements as unsigned integers; otherwise signed.
 Sign ProgramPrinter::signOf(Value buffer) const {
   int64_t launches = 0, isUnsigned = 0;
   for (OpOperand &use : buffer.getUses())

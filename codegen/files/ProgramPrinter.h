@@ -34,13 +34,15 @@ protected:
 
   kernel::FuncOp calleeOf(kernel::LaunchOp launch) const;
   void returnIf(const llvm::Twine &condition, llvm::StringRef status);
-  /// Prints `call`, and a return from the function with the status of the call
-  /// unless it is INGOT_OK.
+  /// Prints `call` and, for the case that its status is not INGOT_OK, a return
+  /// of this status from the function that contains the call.
   void check(const llvm::Twine &call);
   /// Returns the null check " || !io->x" for each tensor of the caller that has
-  /// elements.
+  /// elements, and for each pointer to which a run writes a data-dependent
+  /// size.
   std::string missingTensors() const;
-  /// Prints the check that a tensor has the alignment that the target needs.
+  /// Prints the check that a tensor has the alignment that the target needs,
+  /// unless the alignment of its elements suffices.
   void printAlignmentCheck(size_t number);
   /// Prints the checks that dynamic sizes are within their bounds, and equal to
   /// the expressions that the model requires.
@@ -58,12 +60,12 @@ protected:
   /// Returns the operations of a program that use a buffer or a slice of it.
   static llvm::SmallVector<mlir::Operation *> stepsThatUse(mlir::Value buffer);
   /// Prints a declaration of a pointer for each tensor in the state, the memory
-  /// at `state` for tensors that persist between runs. `phases` are the bytes
-  /// that select one of two buffers of such a tensor.
+  /// at `state` for tensors that persist between runs. `phases` is the name of
+  /// the array of bytes that select one of two buffers of such a tensor.
   void printStatePointers(llvm::StringRef phases);
-  /// Flips the phase bytes, which select one of two buffers of each tensor that
-  /// persists between runs, so that the next run reads what this run has
-  /// written.
+  /// Prints code that flips the phase bytes, so that the next run reads what
+  /// this run has written. A phase byte selects one of the two buffers of a
+  /// tensor that persists between runs.
   void printStateChange(llvm::StringRef phases);
   /// Prints the check that the data at `given` has the value that the input was
   /// bound to by --bind.
@@ -74,8 +76,8 @@ protected:
   llvm::SmallVector<std::string> launchArguments(kernel::LaunchOp launch);
   const Weight &weightOf(mlir::memref::GetGlobalOp op) const;
   /// Whether the generated program declares a pointer to this weight, since the
-  /// weight is stored at an offset from a base address. There is no such
-  /// pointer to a table, an array that kernels read by its global name.
+  /// weight is used and stored at an offset from a base address. There is no
+  /// such pointer to a table, an array that kernels read by its global name.
   bool isNamedWeight(mlir::memref::GetGlobalOp op) const;
 
   const Interface &interface;

@@ -8,8 +8,8 @@ namespace ingot {
 
 void printVectorTypes(const SourceContext &context, TextWriter &out) {
   std::set<std::string> types = context.vectorTypes;
-  // If only the variant of a vector type for unaligned memory is used, prints
-  // the aligned type as well, since readers expect both.
+  // Prints each vector type that is used as a value, and the variants of it
+  // that are used in memory (suffixes _u and _a).
   for (const std::string &name : context.vectorTypes)
     printVectorTypedef(name, out.raw());
   if (!types.empty())

@@ -21,8 +21,9 @@ void printMemoryFunctions(llvm::StringRef programs, TextWriter &out);
 /// kernels), without macros that are used neither in `kernels` nor by other
 /// macros that are printed. A macro ends with the first line that does not end
 /// in a backslash; comments before it belong to it. Other optional text begins
-/// with a line "//? NAME" and ends before the next line with "//?". Returns the
-/// names of the macros.
+/// with a line "//? NAME" and ends before the next line with "//?"; it is
+/// printed if NAME occurs in `kernels` or in later text that is printed.
+/// Returns the names of the printed macros.
 std::set<std::string> printOpening(llvm::StringRef opening,
                                    llvm::StringRef kernels, TextWriter &out);
 

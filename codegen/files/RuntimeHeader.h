@@ -11,9 +11,9 @@ namespace ingot {
 extern const llvm::StringRef kRuntimeHeaderText;
 /// The text of runtime_support/ingot_test.h.
 extern const llvm::StringRef kTestHeaderText;
-/// The text of runtime_support/precise_floats.inc: consists of parts for
-/// several positions in a generated file, each after a line "//? " with the
-/// name of the part.
+/// The text of runtime_support/precise_floats.inc. It consists of parts for
+/// several positions in a generated file; a line "//? NAME" precedes the part
+/// called NAME.
 extern const llvm::StringRef kPreciseFloatsText;
 /// The text of runtime_support/ingot_team.h.
 extern const llvm::StringRef kTeamText;

@@ -26,13 +26,15 @@ public:
   /// and the functions <name>_run, which call the code of the target if the
   /// machine supports it.
   void printQuestion(TextWriter &out) const;
-  /// For GPU targets: prints the functions of the model. Each calls the
-  /// function of one target: the target of the current device, or the target to
-  /// which the constants (on the GPU) or the handle (with which a program runs
-  /// the model) belong that the function is given.
+  /// For GPU targets: prints those functions of the model that call a function
+  /// of one target. <name>_upload selects the target of the current device and
+  /// stores its number in the constants; <name>_create copies the number to the
+  /// handle (the object with which a program runs the model), in which
+  /// <name>_run finds it.
   void printDevice(TextWriter &out) const;
   /// Returns the preprocessor condition under which the GPU compiler compiles
-  /// for an architecture for which this variant would be selected.
+  /// for the host, or for an architecture for which variant number `number`
+  /// would be selected.
   std::string passCondition(size_t number) const;
 
   /// For each variant: the namespace that contains the functions of its entry

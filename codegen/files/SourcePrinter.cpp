@@ -164,9 +164,9 @@ public:
       context.map->globals = context.globals;
     }
     std::string kernelText = textOfKernels();
-    // The functions that launch the kernels are printed later. The only text of
-    // the target's prologue (the text before the kernels) that they use is for
-    // prefetches.
+    // The functions that launch the kernels are printed later. Of the target's
+    // prologue (the text before the kernels), these functions use only what
+    // prefetches need.
     std::string used = kernelText;
     module.walk([&](kernel::PrefetchOp) { used += target.prefetchText; });
     std::set<std::string> macros = printOpening(target.openText, used, out);
@@ -282,8 +282,8 @@ private:
     }
   }
 
-  /// Prints the output of `print`, preceded by the helper functions that it
-  /// calls.
+  /// Prints the output of `print`, preceded by the helper functions that the
+  /// printed code calls.
   void printPrograms(llvm::function_ref<void(TextWriter &)> print) {
     std::string text;
     llvm::raw_string_ostream stream(text);
@@ -548,8 +548,8 @@ static void printBody(ArrayRef<Variant> variants, const CodegenOptions &options,
   out.line("#endif");
   out.blank();
   // The pragmas that disable fast-math for single functions follow the
-  // includes: functions of the target's headers must be the same in all sources
-  // of the program.
+  // includes: a function of the target's headers must be compiled in the same
+  // way in all sources of the program.
   if (keepsFloats) {
     out.raw() << out.language.spelled(preciseFloats("functions"));
     out.blank();

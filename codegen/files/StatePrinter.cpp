@@ -15,8 +15,9 @@ struct StateValue {
   const InterfaceTensor *tensor;
   std::string function;
 
-  /// Returns the position of the buffer from which the next run reads the
-  /// value.
+  /// Returns the slots of the tensor, such that their `even` and `odd` offsets
+  /// (InterfaceTensor::Slots) denote the buffer from which the next run reads
+  /// the value.
   InterfaceTensor::Slots slots() const {
     InterfaceTensor::Slots slots = *tensor->slots;
     if (tensor->isOutput && !slots.isAppended)

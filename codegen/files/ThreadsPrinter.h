@@ -18,11 +18,11 @@ bool usesThreads(kernel::FuncOp kernel, const Language &language);
 /// Reserves the names of the functions that printThreads() prints.
 void reserveThreadNames(NameScope &names);
 
-/// Prints the functions that kernels and launches of these modules, which are
-/// of CPU targets, use to run on the caller's threads: `parallel` for a single
-/// loop, and runtime_support/ingot_team.h for worker groups, sequences of short
-/// kernels that the same threads process. Prints nothing if all kernels run on
-/// a single thread.
+/// Prints the functions by which kernels and launches run on the caller's
+/// threads: `parallel` for a single loop, and runtime_support/ingot_team.h for
+/// worker groups, sequences of short kernels that the same threads process.
+/// Prints nothing if all kernels run on a single thread. `modules` are modules
+/// of CPU targets.
 void printThreads(llvm::ArrayRef<mlir::ModuleOp> modules, TextWriter &out);
 
 } // namespace ingot

@@ -2,11 +2,11 @@
 //
 // Constants are module globals (memref.global). They are stored in one of three
 // ways:
-//   source: as arrays in the .cpp or, if they are large, in a file that the .cpp
-//           includes;
-//   object: in one ELF object beside the source, with a symbol <name>_weights in
-//           .rodata; no compiler has to parse it (100 MB of source take a minute
-//           to compile);
+//   source: as arrays in the .cpp or, if they are large, in a file that the
+//           .cpp includes;
+//   object: in one ELF object beside the source, with a symbol <name>_weights
+//           in .rodata; no compiler has to parse it (100 MB of source take a
+//           minute to compile);
 //   file:   in one file, described below, which the program maps and passes to
 //           the generated code.
 // In an object or a file, each weight is aligned to 128 bytes.
@@ -16,7 +16,7 @@
 //   0 "INGOTWTS"   8 u32 version (2)   12 u32 header bytes (4096)
 //   16 u64 payload bytes   24 u64 checksum of the payload
 // The generated code also contains the checksum, and rejects a file with
-// another one. The checksum is made of four chains of hashes, so that a
+// another checksum. The checksum is made of four chains of hashes, so that a
 // processor computes four hashes at a time: the first chain hashes the 64-bit
 // words 0, 4, 8, ..., the second the words 1, 5, 9, ..., and so on. The
 // checksum is the hash of the results of the four chains.
@@ -78,11 +78,12 @@ public:
     return indices.lookup(global);
   }
   int64_t payloadBytes() const { return total; }
-  /// Returns the mode that Auto stands for: source below a megabyte, otherwise
-  /// object.
+  /// Returns the mode to use if `mode` was requested: `mode` itself, or for
+  /// Auto, source below a megabyte and object above. Always source if the
+  /// payload (the bytes of all weights, except tables) is empty.
   WeightsMode resolve(WeightsMode mode) const;
-  /// Marks all weights that kernels read by an offset as shared, so that they
-  /// are printed once, before the text of the targets.
+  /// Marks all weights of the payload as shared, so that they are printed once,
+  /// before the text of the targets.
   void shareAll();
 
   /// Returns the checksum of the payload (the bytes of all weights, except

@@ -14,7 +14,7 @@ using namespace mlir;
 
 namespace ingot {
 
-/// Prints a sum, product, quotient or shift of integers.
+/// Prints a sum, difference, product, quotient, remainder or shift of integers.
 Expression KernelPrinter::integerArithmetic(Operation *op, const char *spelling,
                                             Binding binding, Sign sign) {
   Type type = op->getResult(0).getType(), element = elementOf(type);
@@ -33,8 +33,8 @@ Expression KernelPrinter::integerArithmetic(Operation *op, const char *spelling,
     spelling = " - ";
     b.text.erase(0, 1);
   }
-  // Subtracts a small negative number instead of adding it, and vice versa: as
-  // an unsigned number, -1 would be printed as 4294967295u.
+  // Instead of adding a small negative number, subtracts its absolute value,
+  // and vice versa: as an unsigned number, -1 would be printed as 4294967295u.
   constexpr unsigned mostBits = 24;
   APInt number;
   if (isa<arith::AddIOp, arith::SubIOp>(op) && sign == Sign::Unsigned &&

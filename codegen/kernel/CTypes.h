@@ -51,7 +51,8 @@ std::string maskTypeName(unsigned bits, int64_t lanes);
 /// aligned as its elements ("u8x16_u") or to a number of bytes ("u8x16_a16").
 void printVectorTypedef(llvm::StringRef name, llvm::raw_ostream &os);
 
-/// Returns a literal that C++ parses to exactly this value.
+/// Returns a literal that C++ parses to exactly this value; for a float type
+/// that C++ lacks, such as f16, the bits of the value as a hexadecimal integer.
 std::string floatLiteral(const llvm::APFloat &value);
 std::string integerLiteral(const llvm::APInt &value, Sign sign);
 /// Prints an element of a weight as an initializer of its storage type.

@@ -79,9 +79,10 @@ Expression KernelPrinter::compare(arith::CmpFOp op) {
   for (auto [predicate, spelling] : opposite)
     if (op.getPredicate() == predicate)
       return negated(a + spelling + b);
-  // The other predicates detect NaN: they compare each operand with itself, as
-  // a vector even if the operand is a scalar that the vector extension would
-  // broadcast.
+  // ONE and UEQ combine two comparisons. ORD and UNO detect NaN: they compare
+  // each operand with itself. To compare a splat with itself, the splat is
+  // printed as a vector, not as a scalar as in other operations, since the
+  // result must be a mask.
   auto two = [&](const std::string &first, const std::string &second,
                  const char *with) -> Expression {
     return {"(" + first + ")" + with + "(" + second + ")", Binding::Logic};
@@ -108,6 +109,7 @@ Expression KernelPrinter::compare(arith::CmpFOp op) {
 
 /// Returns the signedness of the C type to which two integers are converted:
 /// the signedness of both or, if one is a literal, that of the other operand.
+/// If their signedness differs, vectors become unsigned and scalars signed.
 Sign KernelPrinter::commonSign(Value a, Value b) {
   Type type = a.getType();
   if (isMask(type) || !elementOf(type).isIntOrIndex())
@@ -119,8 +121,9 @@ Sign KernelPrinter::commonSign(Value a, Value b) {
   return isVector(type) ? Sign::Unsigned : Sign::Signed;
 }
 
-/// Prints `a > b ? a : b` of vectors as an intrinsic, if the target has one
-/// that compilers do not reliably select.
+/// Prints the maximum `a > b ? a : b` or the minimum `a < b ? a : b` of vectors
+/// as an intrinsic. Returns nullopt if the target's table has none: it contains
+/// only those that compilers do not reliably select.
 std::optional<Expression> KernelPrinter::extremum(arith::SelectOp op) {
   std::optional<bool> isMax =
       isVector(op.getType()) ? kernel::isMaximum(op) : std::nullopt;

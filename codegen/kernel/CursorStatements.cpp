@@ -14,8 +14,8 @@ using namespace mlir;
 
 namespace ingot {
 
-/// Prints variables that are bound to fixed registers, for the results of
-/// instructions that load several registers.
+/// Prints declarations of variables that are bound to fixed registers, for the
+/// results of instructions that load several registers.
 void KernelPrinter::declareLoadRegisters() {
   // If all loads into a register are from the same argument, the register is
   // named after that argument.

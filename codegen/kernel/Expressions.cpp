@@ -101,7 +101,7 @@ Expression KernelPrinter::constant(arith::ConstantOp op, Sign sign) {
 Expression KernelPrinter::number(const APFloat &value) {
   bool isSingle = &value.getSemantics() == &APFloat::IEEEsingle();
   double number = isSingle ? value.convertToFloat() : value.convertToDouble();
-  // The difference of the two numbers is exact.
+  // The subtraction is exact, so the printed expression has the value `number`.
   constexpr double farthest = 65536;
   double difference = number - (isSingle ? 12582912.0 : 6755399441055744.0);
   if (std::abs(difference) <= farthest) {
@@ -158,7 +158,8 @@ Expression KernelPrinter::intrinsic(StringRef spelling, ValueRange operands,
 
 /// Returns the name, in a target's table, of a shuffle that takes every second
 /// group of lanes of two vectors: "vector.shuffle[even 16]" for the groups 0,
-/// 2, 4, ... of 16 lanes. Empty for any other shuffle.
+/// 2, 4, ... of 16 lanes, "vector.shuffle[odd 16]" for the groups 1, 3, 5, ...
+/// Empty for any other shuffle.
 static std::string eachSecondGroup(vector::ShuffleOp op) {
   ArrayRef<int64_t> mask = op.getMask();
   int64_t lanes = mask.size(), first = mask[0];
@@ -179,9 +180,9 @@ static std::string eachSecondGroup(vector::ShuffleOp op) {
       .str();
 }
 
-/// Returns the call of the target's intrinsic for an operation, if there is
-/// one. A multiply-add with one lane of a vector as a factor has its own
-/// entries in the target's table, such as "vector.fma[2]".
+/// Returns the call of the target's intrinsic for an operation; nullopt if
+/// there is none. A multiply-add with one lane of a vector as a factor has its
+/// own entries in the target's table, such as "vector.fma[2]".
 std::optional<Expression> KernelPrinter::intrinsic(Operation *op) {
   if (op->getNumResults() == 0)
     return std::nullopt;
@@ -226,8 +227,8 @@ std::optional<Expression> KernelPrinter::intrinsic(Operation *op) {
             context.target.intrinsic(pair.getIntrinsicName(), from, type))
       return intrinsic(row->spelling, op->getOperands(), type);
   if (auto dot = dyn_cast<kernel::DotOp>(op))
-    if (const Intrinsic *row = context.target.intrinsic(
-            kernel::intrinsicName(dot), from, type))
+    if (const Intrinsic *row =
+            context.target.intrinsic(kernel::intrinsicName(dot), from, type))
       return intrinsic(row->spelling, op->getOperands(), type, sign);
   if (auto dot = dyn_cast<kernel::DotOp>(op))
     if (auto lane = kernel::dotLane(dot.getB()))

@@ -19,7 +19,7 @@ static std::string elementName(Type element) {
       element, integer && integer.isUnsigned() ? Sign::Unsigned : Sign::Signed);
 }
 
-/// Returns the C parameter for a constant, with its name.
+/// Returns the declaration of the C parameter `name` that takes a constant.
 static std::string parameter(Attribute constant, StringRef name) {
   StringRef type = isa<IntegerAttr>(constant)  ? "int64_t "
                    : isa<FloatAttr>(constant)  ? "float "

@@ -29,8 +29,9 @@ KernelPrinter::KernelPrinter(FunctionOpInterface kernel, SourceContext &context,
 }
 
 /// Chooses the names of variables that hold several values: a variable is named
-/// after the first of its values that has a name. Results come before carried
-/// values, which are named after their initial value.
+/// after the first of its values that has a name. Results of operations are
+/// considered first, then the values that loops carry, which have the names of
+/// their initial values.
 void KernelPrinter::nameGroups() {
   auto consider = [&](Value value) {
     if (!placement.isShared(value))
@@ -292,8 +293,9 @@ std::string KernelPrinter::nameHint(Value value) {
                                      : kernel::nameOf(value).str();
 }
 
-/// Returns the name of the argument that an operation loads from. Variables
-/// that are loaded from w are then named w0, w1.
+/// Returns the name of the buffer that an operation loads from, so that
+/// variables that are loaded from w are named w0, w1. Returns an empty string
+/// if the operation is no load, or if the name is long or ends with a digit.
 std::string KernelPrinter::loadedFrom(Operation *op) {
   constexpr size_t longest = 8;
   if (!isa_and_nonnull<memref::LoadOp, vector::LoadOp>(op))
@@ -367,8 +369,8 @@ void KernelPrinter::declareUninitialized(Value value) {
 }
 
 /// If the result of an operation is in the same variable as one of its
-/// operands, prints the operation as `acc += a * b` or similar; otherwise
-/// returns false.
+/// operands, prints the operation as `acc += a * b` or similar, if there is
+/// such a form, and returns true. Otherwise prints nothing and returns false.
 bool KernelPrinter::printUpdate(Operation *op) {
   Value result = op->getResult(0);
   auto known = variables.find(placement.variable(result));

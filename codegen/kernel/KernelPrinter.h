@@ -77,8 +77,8 @@ struct SourceContext {
   /// Receives the positions of operations in the text, if not null.
   SourceMap *map = nullptr;
 
-  /// Returns the time of `cycles` predicted cycles, divided by `parts`: at least
-  /// 1 ns, unless there is no prediction.
+  /// Returns the time of `cycles` predicted cycles, divided by `parts`, in
+  /// nanoseconds rounded up; 0 if there is no prediction.
   int64_t nanoseconds(std::optional<uint64_t> cycles, int64_t parts = 1) const;
   /// Returns the C++ statement that prefetches `bytes` bytes from `pointer`.
   std::string prefetch(llvm::StringRef pointer, int64_t bytes) const;

@@ -1,9 +1,9 @@
-// The language in which a source is printed: C++11, or C11.
+// The language in which a source is printed: C++ or C11.
 //
 // The printers call these functions for the few constructs that differ between
 // the two languages. The text in the descriptions of targets (intrinsics, and
 // what precedes the kernels) is written as C++; `spelled` converts it to the
-// language.
+// language of the source.
 
 #ifndef INGOT_CODEGEN_KERNEL_LANGUAGE_H
 #define INGOT_CODEGEN_KERNEL_LANGUAGE_H
@@ -29,8 +29,8 @@ struct Language {
   llvm::StringRef restrict() const { return isC ? "restrict " : "__restrict "; }
   llvm::StringRef alignas_() const { return isC ? "_Alignas" : "alignas"; }
 
-  /// Returns the C++ text of a conversion of a number or a vector: `T(text)` or
-  /// `(T)text`.
+  /// Returns a conversion of a number or a vector: `T(text)` in C++, `(T)text`
+  /// in C.
   std::string cast(const llvm::Twine &type, llvm::StringRef text) const;
   /// Returns a conversion of a pointer to the pointer type `type`.
   std::string reinterpret(const llvm::Twine &type, llvm::StringRef text) const;
@@ -40,15 +40,15 @@ struct Language {
   std::string elementsAt(const llvm::Twine &element,
                          llvm::StringRef text) const;
   /// Returns a conversion of a void pointer to a pointer to `element`, for use
-  /// in an initializer.
+  /// in an initializer. In C, where the conversion is implicit, returns `text`.
   std::string fromVoid(const llvm::Twine &element, llvm::StringRef text) const;
   /// Return the text of a vector with these lanes, and of a vector of zeros.
   std::string vector(const llvm::Twine &type, llvm::StringRef lanes) const;
   std::string zero(const llvm::Twine &type) const;
 
-  /// Returns `text`, which is C++ from a target's table or a helper function, in
-  /// the language of the generated file: unchanged for C++; for C, with casts,
-  /// attributes and constants converted.
+  /// Returns `text`, which is C++ from a target's table or a helper function,
+  /// in the language of the generated file: unchanged for C++; for C, with
+  /// casts, attributes and constants converted.
   std::string spelled(llvm::StringRef text) const;
 };
 

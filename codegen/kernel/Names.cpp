@@ -30,7 +30,7 @@ static const StringSet<> &reservedNames() {
       "thread_local", "co_await", "co_return", "co_yield", "typeof",
       "typeof_unqual",
       // Macros of compilers and common headers, which would replace a field of
-      // this name.
+      // the same name.
       "linux", "unix", "i386", "NULL", "EOF", "errno", "assert", "stdin",
       "stdout", "stderr", "INFINITY", "NAN", "I", "complex", "imaginary",
       "offsetof", "TRUE", "FALSE", "near", "far", "min", "max", "emit",

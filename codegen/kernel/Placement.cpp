@@ -80,8 +80,8 @@ static bool mayAliasOthers(Value root) {
          function.getArgAttr(argument.getArgNumber(), kernel::kMayAliasAttr);
 }
 
-/// Whether an operation is a call of a function without buffer operands, which
-/// has no side effects.
+/// Whether an operation is a call of a function with one result and without
+/// buffer operands. Such a function has no side effects.
 static bool isPureCall(Operation *op) {
   return isa<func::CallOp>(op) && op->getNumResults() == 1 &&
          llvm::none_of(op->getOperandTypes(), llvm::IsaPred<MemRefType>);
@@ -131,7 +131,7 @@ static bool clobbers(Operation *writer, Operation *reader) {
         Value written = writtenBuffer(op);
         // A barrier makes values visible that other threads wrote. A load
         // before a GPU vector store, or before a wait for the previous kernel,
-        // should not be delayed past it.
+        // should not be delayed past that store or wait.
         if (isa<gpu::BarrierOp, kernel::WaitMbarrierOp, kernel::AwaitProductsOp,
                 kernel::AwaitInputsOp, kernel::CountOp, kernel::StoreVectorOp>(
                 op) ||
@@ -173,8 +173,8 @@ static bool narrows(Operation *op) {
   return isa<arith::TruncFOp>(op) && isa<FloatType>(op->getResult(0).getType());
 }
 
-/// Whether `op` would separate two adjacent stores that GPU compilers otherwise
-/// combine: they do not combine stores across a narrowing instruction.
+/// Whether `op` must not be printed after `store`: if `op` narrows a float, it
+/// could separate two stores that GPU compilers otherwise combine.
 static bool separates(Operation *op, Operation *store) {
   return isa<memref::StoreOp>(store) && narrows(op);
 }
@@ -373,11 +373,13 @@ static bool isExpression(Operation *op) {
 static bool isShiftedAgain(Operation *op) {
   return isa<arith::ShLIOp>(op) && isVector(op->getResult(0).getType()) &&
          getElementTypeOrSelf(op->getResult(0)).getIntOrFloatBitWidth() < 32 &&
-         llvm::any_of(op->getUses(), [](OpOperand &use) {
-           return use.getOperandNumber() == 0 &&
-                  isa<arith::ShLIOp, arith::ShRSIOp, arith::ShRUIOp>(
-                      use.getOwner());
-         });
+         llvm::any_of(
+             op->getUses(),
+             [](OpOperand &use) {
+               return use.getOperandNumber() == 0 &&
+                      isa<arith::ShLIOp, arith::ShRSIOp, arith::ShRUIOp>(
+                          use.getOwner());
+             });
 }
 
 void Placement::findNested(Block &block) {
@@ -505,7 +507,7 @@ void Placement::shareUpdates(Operation *op) {
         isNested(update) || yielded.getType() != carried.getType() ||
         llvm::count(loop.getYieldedValues(), yielded) != 1)
       continue;
-    // Checks the readers of all values that are in the variable of the carried
+    // Checks the readers of all values that share a variable with the carried
     // value.
     bool readBefore = true;
     Value own = variable(carried);

@@ -4,9 +4,9 @@
 // appear in C++:
 //   - a *nested* operation is not a statement: its text is part of the text of
 //     its single use;
-//   - values that *share* a variable are one mutable local: the carried value of
-//     a loop, the operations that update this value on its way to the yield, and
-//     the result of the loop.
+//   - values that *share* a variable are one mutable local: the carried value
+//     of a loop, the operations that update this value on its way to the yield,
+//     and the result of the loop.
 //
 //     %r = scf.for .. iter_args(%a = %z) {        f32x16 acc0 = f32x16{};
 //       %w = vector.load %x[%i]                   for (...)
@@ -37,8 +37,8 @@ public:
   /// Whether the operation is not a statement: its text is part of the text of
   /// its user.
   bool isNested(mlir::Operation *op) const { return nested.contains(op); }
-  /// Whether an scf.if is written as `c ? a : b`, as a statement or as part of
-  /// another expression.
+  /// Whether an scf.if is written as the expression `c ? a : b`, which is
+  /// either assigned to a variable or part of another expression.
   bool isConditional(mlir::Operation *op) const {
     return conditionals.contains(op);
   }
@@ -78,8 +78,8 @@ private:
 };
 
 /// Whether the text of an operation is short and costs nothing when repeated.
-/// This is so for scalar constants, splats of floats, and the lane of a
-/// one-lane vector.
+/// This is so for scalar constants, constant vectors with equal lanes, splats
+/// of floats, the lane of a one-lane vector, and names of globals.
 bool isTransparent(mlir::Operation *op);
 
 /// Returns how often the text of `op` contains the text of its operand `index`.

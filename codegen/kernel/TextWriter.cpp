@@ -67,9 +67,9 @@ static size_t breakPosition(StringRef text, size_t room) {
   return best;
 }
 
-/// Calls `use` for the lines of `text`, each of fewer than `width` columns. A
+/// Calls `use` for the lines of `text`, each of at most `width` columns. A
 /// longer word, such as a path of ONNX names, is divided after a punctuation
-/// mark. A word without such a mark gets its own line.
+/// mark. A longer word without such a mark gets its own line, which is longer.
 static void wrapWords(StringRef text, size_t width,
                       function_ref<void(StringRef)> use) {
   SmallVector<StringRef> paragraphs;

@@ -85,7 +85,8 @@ Expression KernelPrinter::splat(Type type, const Expression &scalar) {
           Sign::Unsigned};
 }
 
-/// If a vector of floats is a splat, returns the expression for its scalar.
+/// If a vector of floats is a splat, returns the expression for its scalar;
+/// otherwise nullopt.
 std::optional<Expression> KernelPrinter::splatSource(Value vector) {
   Type element = elementOf(vector.getType());
   if (!isVector(vector.getType()) || !(element.isF32() || element.isF64()))
@@ -141,8 +142,9 @@ Expression KernelPrinter::broadcast(vector::BroadcastOp op) {
 // Masks
 //===----------------------------------------------------------------------===//
 
-/// Returns the width in bits of the lanes of a mask (a vector of i1), which is
-/// that of the compared elements.
+/// Returns the width in bits of the lanes of a mask (a vector of i1): that of
+/// the elements whose comparison made the mask; 8 for a mask that is loaded; 32
+/// if nothing determines the width.
 unsigned KernelPrinter::maskBits(Value mask) {
   if (auto argument = dyn_cast<BlockArgument>(mask)) {
     Operation *parent = argument.getOwner()->getParentOp();
@@ -255,9 +257,9 @@ Expression KernelPrinter::extract(vector::ExtractOp op) {
 }
 
 /// Prints a shuffle that takes consecutive lanes, or that places two vectors
-/// side by side, as a call of a function with a name. Returns nullopt for other
-/// shuffles, for shuffles of few lanes, and for vectors longer than a register,
-/// which some ABIs do not pass to functions.
+/// side by side, as a call of a function whose name says so. Returns nullopt
+/// for other shuffles, for shuffles of few lanes, for masks, on GPUs, and for
+/// vectors longer than a register, which some ABIs do not pass to functions.
 std::optional<Expression> KernelPrinter::namedShuffle(const Expression &left,
                                                       const Expression &right,
                                                       bool sameOperands,

@@ -79,8 +79,8 @@ void KernelPrinter::printWaitMbarrier(kernel::WaitMbarrierOp await) {
            integer(await.getParity(), Sign::Signed).text + ");");
 }
 
-/// Prints the copy of a tile from a tensor map, whose coordinates are innermost
-/// first.
+/// Prints the copy of a tile from a tensor map. The coordinates of the tile are
+/// printed in the order from the innermost to the outermost axis.
 void KernelPrinter::printCopyTile(kernel::CopyTileOp copy) {
   std::string text = "(&" + address(copy.getTo(), copy.getToIndices()) + ", " +
                      variables.at(copy.getTiles()).name + ", " +

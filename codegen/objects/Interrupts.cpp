@@ -52,9 +52,9 @@ void forgetFolder(StringRef folder) {
 
 void setRunningProgram(int group) { runningProgram = group; }
 
-/// Ends the running child process, which may write into the temporary folders:
-/// by SIGTERM, so that it removes its own files, and after two seconds by
-/// SIGKILL.
+/// Ends the running child process, since it may write into the temporary
+/// folders. Sends SIGTERM first, so that the process can remove its own files;
+/// if it still runs after two seconds, sends SIGKILL.
 static void endRunningProgram() {
   int group = runningProgram.exchange(0);
   if (!group)

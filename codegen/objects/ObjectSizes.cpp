@@ -162,8 +162,9 @@ private:
     return std::nullopt;
   }
 
-  /// Returns the function that a relocation refers to, by its symbol or its
-  /// section.
+  /// Returns the index of the function that a relocation refers to: by a symbol
+  /// or by a section that contains only this function. Returns nullopt if the
+  /// relocation refers to anything else.
   std::optional<size_t> targetOf(RelocationRef relocation) const {
     symbol_iterator symbol = relocation.getSymbol();
     if (symbol == file.symbol_end())

@@ -60,8 +60,8 @@ struct ObjectSizes {
 llvm::Expected<ObjectSizes> readObjectSizes(llvm::StringRef object,
                                             llvm::StringRef stackUsage);
 
-/// Returns the bytes of the stack frames of all functions together, a bound of
-/// the stack, since no generated function calls itself.
+/// Returns the bytes of the stack frames of all functions together. This is an
+/// upper bound of the stack, since no generated function is recursive.
 llvm::Expected<int64_t> readFrameSum(llvm::StringRef stackUsage);
 
 /// Returns the compiler flags that make an object and a stack usage file
@@ -69,9 +69,10 @@ llvm::Expected<int64_t> readFrameSum(llvm::StringRef stackUsage);
 llvm::ArrayRef<llvm::StringRef> measuringFlags();
 
 /// Measures several objects together. The first of `objects` was compiled with
-/// measuringFlags(). If the target has no operating system, the measurement
-/// includes the functions of the compiler's library that the objects call.
-/// Temporary files are written to `folder`.
+/// measuringFlags(), and `stackUsage` is its stack usage file. If the target
+/// has no operating system, the measurement includes the functions of the C
+/// library and of the compiler's library that the objects call. Temporary files
+/// are written to `folder`.
 llvm::Expected<ObjectSizes> measureObjects(const TargetDescription &target,
                                            llvm::ArrayRef<std::string> objects,
                                            llvm::StringRef stackUsage,

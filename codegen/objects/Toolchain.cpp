@@ -91,8 +91,9 @@ static StringRef machineFaultIn(StringRef messages) {
 }
 
 /// Starts a command as a process group, so that it can be ended with all of its
-/// children. Its messages are in English and go to `output`; its temporary
-/// files go to `folder`, since compilers that fail leave some behind.
+/// children. Its messages are in English and go to the file descriptor
+/// `output`; its temporary files go to `folder`, since compilers that fail
+/// leave some behind. Returns 0 and sets `child`, or returns an error number.
 static int start(ArrayRef<std::string> command, StringRef folder, int output,
                  pid_t &child) {
   std::string variables[] = {"LC_ALL=C", ("TMPDIR=" + folder).str()};

@@ -72,7 +72,8 @@ llvm::Error mergeObjects(const TargetDescription &target,
                          llvm::StringRef merged);
 
 /// Links objects into the module file `module` (such as a .wasm file), with the
-/// flags of the target's ModuleForm.
+/// flags of the target's ModuleForm. `stackBytes` is the size of the stack of
+/// the module.
 llvm::Error linkModule(const TargetDescription &target,
                        llvm::ArrayRef<std::string> objects, int64_t stackBytes,
                        llvm::StringRef module);

@@ -123,7 +123,8 @@ void CodeMap::readFunctions() {
     });
 }
 
-/// Whether an operator moves elements without changing them.
+/// Whether an operator only copies, repeats or converts elements of its
+/// operands.
 static bool isMovement(StringRef op) {
   return llvm::is_contained({"Reshape", "Flatten", "Squeeze", "Unsqueeze",
                              "Identity", "Dropout", "Transpose", "Concat",
@@ -174,7 +175,8 @@ void CodeMap::explainNodes() {
     else
       node.reason = "merged: the kernels of its neighbours compute it with "
                     "other operations";
-    // Finds the nearest nodes before and after `node` that have code.
+    // Finds the nearest nodes before or after `node` that have code, and adds
+    // their kernels to `neighbours`.
     auto visit = [&](bool forward) {
       std::set<const Node *> seen{&node};
       std::vector<const Node *> now{&node};

@@ -31,8 +31,9 @@ struct Node {
   std::vector<const Function *> functions;
   /// The first and last line of each statement that calls a kernel of the node.
   std::vector<std::pair<size_t, size_t>> launches;
-  /// If no function computes the node: the reason, and the functions that
-  /// compute its neighbours in the graph.
+  /// If the node has neither functions nor launches: the reason and, if an
+  /// output of the graph depends on the node, the kernels that compute the
+  /// nearest nodes before and after it.
   std::string reason;
   llvm::SetVector<const Function *> neighbours;
 };

@@ -36,8 +36,9 @@ public:
   static llvm::StringRef nameOf(Effect effect);
 
 private:
-  /// Marks the values of a function that depend on data; returns whether there
-  /// are new ones.
+  /// Goes through a function once, and marks its values that depend on data,
+  /// also the arguments of called functions; returns whether any of them were
+  /// not marked before.
   bool spread(mlir::FunctionOpInterface function);
   bool mark(mlir::Value value) { return dependent.insert(value).second; }
   bool depends(mlir::Value value) const { return dependent.contains(value); }

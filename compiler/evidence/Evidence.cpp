@@ -79,8 +79,8 @@ bool Evidence::read() {
 
 void Evidence::readSites() {
   // A site is the place of an operation in the source. Keeps one site for each
-  // operation: that of the loop if there is one. Sites without text are left
-  // out.
+  // operation: if it has several, the one of kind Loop or, if there is none,
+  // the first one. Leaves out sites of kind Function and sites without text.
   for (const SourceMap::Site &site : map.sites)
     if (site.begin != site.end && site.kind != SourceMap::Kind::Function) {
       const SourceMap::Site *&kept = sites[site.op];
@@ -94,7 +94,8 @@ std::pair<size_t, size_t> Evidence::linesOf(Operation *op) const {
   for (unsigned steps = 0; op && steps < longest; ++steps) {
     if (const SourceMap::Site *site = sites.lookup(op))
       return {lineOf(site->begin), lastLineOf(site->end)};
-    // An operation without a statement is part of the statement that uses it.
+    // An operation that has no statement of its own is part of the statement of
+    // its first user or, if it has no users, of the statement that contains it.
     op = op->use_empty() ? op->getParentOp() : *op->user_begin();
   }
   return {0, 0};
@@ -341,8 +342,9 @@ void Evidence::printFlowFacts(llvm::raw_ostream &os) const {
 void Evidence::printControlFlow(llvm::raw_ostream &os) const {
   llvm::json::OStream json(os, /*IndentSize=*/2);
   SymbolTable symbols(module);
-  // Whether data change which statements a function or its callees execute, or
-  // which operands their conditional expressions evaluate.
+  // Per function: whether data determine which statements the function or its
+  // callees execute, and whether data determine which operands their
+  // conditional expressions evaluate.
   std::map<const Function *, std::pair<bool, bool>> effects;
   json.object([&] {
     printIdentity(json);

@@ -14,15 +14,15 @@ namespace ingot {
 extern const llvm::StringRef kDeviationsText;
 
 /// Prints the list of deviations as Markdown: a table for each standard, under
-/// headings that begin with `heading`.
+/// a heading that begins with `heading`, for example "##".
 void printDeviations(llvm::StringRef heading, llvm::raw_ostream &os);
 
 /// Returns the names of the files that writeEvidence writes.
 llvm::ArrayRef<llvm::StringRef> evidenceFiles();
 
-/// Writes tables about the code that `compilation` has written to `output`. The
-/// tables become files in `folder`: all of them, or none if an error is
-/// reported. `footprint` is that of the same compilation.
+/// Writes tables about the code that `compilation` has written to `output`, as
+/// files in `folder`. `footprint` is that of the same compilation. On failure,
+/// writes none of the files and returns false with diagnostics.
 bool writeEvidence(Compilation &compilation, const Footprint &footprint,
                    llvm::StringRef output, llvm::StringRef folder);
 

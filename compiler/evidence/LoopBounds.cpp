@@ -115,7 +115,8 @@ IntegerRanges::Range IntegerRanges::rangeOf(Value value) {
   auto known = ranges.find(value);
   if (known != ranges.end())
     return known->second;
-  // A value that depends on itself, such as a carried counter, has no bounds.
+  // A value that depends on itself, such as a loop-carried counter, has no
+  // bounds.
   ranges[value] = {kLowest, kHighest};
   Range range = computeRange(value);
   ranges[value] = range;
@@ -152,8 +153,8 @@ IntegerRanges::Range IntegerRanges::rangeOfArgument(BlockArgument argument) {
 }
 
 /// Whether an operation returns the maximum (true) or the minimum (false) of
-/// its two operands. It may be an arith operation, or a call of a function such
-/// as max_index.
+/// its two operands; no value for any other operation and for null. It may be
+/// an arith operation, or a call of a function such as max_index.
 static std::optional<bool> extremumOf(Operation *op) {
   if (isa_and_nonnull<arith::MinSIOp, arith::MaxSIOp>(op))
     return isa<arith::MaxSIOp>(op);

@@ -53,10 +53,13 @@ private:
   Range rangeOfArgument(mlir::BlockArgument argument);
   Range rangeOf(const Sum &sum);
   Sum sumOf(mlir::Value value);
-  /// Returns the range of `a` - `b`.
+  /// Returns the range of `a` - `b`. If `a` is a minimum or `b` a maximum, also
+  /// considers the differences for its operands, recursively; `depth` is the
+  /// depth of this recursion, which is limited to 4.
   Range difference(mlir::Value a, mlir::Value b, unsigned depth = 0);
-  /// Returns `value` as an expression of dynamic sizes and loop counters, such
-  /// as "(n - 1)"; empty if it depends on anything else.
+  /// Returns `value` as an expression of dynamic sizes, loop counters and the
+  /// begin and end of a parallel loop, such as "(n - 1)"; empty if it depends
+  /// on anything else.
   std::string textOf(mlir::Value value);
 
   mlir::ModuleOp module;

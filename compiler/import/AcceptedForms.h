@@ -9,11 +9,11 @@
 
 namespace ingot {
 
-/// Rewrites a parsed model so that it conforms to the ONNX specification, and
-/// warns about each assumption:
+/// Makes a parsed model acceptable where it deviates from the ONNX
+/// specification. Warns of the first two of these deviations:
 ///
-///   - nodes of com.microsoft without an opset import: version 1 is imported,
-///     the only one that exists
+///   - nodes of com.microsoft without an opset import: version 1, the only
+///     version of this domain, is imported
 ///   - LayerNormalization of the default domain before opset 17, which ONNX
 ///     Runtime's optimizer writes: the node is not changed, since
 ///     FurtherOperators.def defines the operator for these opsets

@@ -95,8 +95,8 @@ static SmallVector<Operation *> constantCone(Value value) {
         cone.size() > mostOperations)
       return {};
     // An operation must come after all of its users, since the list is reversed
-    // at the end. So an operation that is reached a second time is moved to the
-    // end of the list.
+    // before it is returned. So an operation that is reached a second time is
+    // moved to the end of the list.
     cone.remove(op);
     cone.insert(op);
     llvm::append_range(pending, op->getOperands());

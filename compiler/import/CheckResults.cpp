@@ -30,9 +30,9 @@ staticShape(const onnx::TypeProto &type) {
 ///   implementation and ONNX Runtime omit.
 /// - LinearClassifier without intercepts, which are optional: inference takes
 ///   the number of intercepts as the number of classes.
-/// - ConvTranspose: inference stops half-way if output_shape is smaller than
-///   the input; with auto_pad, it adds output_padding to the size that auto_pad
-///   determines.
+/// - ConvTranspose: inference returns a shape with too few axes if output_shape
+///   is smaller than the input; with auto_pad, it adds output_padding to the
+///   size that auto_pad determines.
 /// - Einsum: if operands give different sizes to one letter of the equation,
 ///   inference uses the first size; NumPy and ONNX Runtime broadcast a size of
 ///   1.

@@ -107,7 +107,7 @@ bool GraphImporter::assumeEqual(const Dim &x, const Dim &y) {
 }
 
 /// If `x` and `y` differ in exactly one symbol, returns the two symbols: n and
-/// m for x = k + n and y = k + m.
+/// m for x = k + n and y = k + m. Returns nullopt otherwise.
 static std::optional<std::pair<Dim, Dim>> apartBy(const Dim &x, const Dim &y) {
   Dim difference = x - y;
   if (difference.symbols().size() != 2 || difference.given().size() != 2)

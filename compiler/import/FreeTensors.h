@@ -7,9 +7,10 @@
 
 namespace ingot {
 
-/// Frees the data of the large tensors of all modules of a context, none of
-/// which may be used any more: otherwise the context would keep the data, and
-/// the allocator would keep the memory.
+/// Frees the data of the large tensors (resources) of all modules in a context;
+/// these modules must not be used afterwards. Without this call, the data would
+/// be kept as long as the context exists. Also returns the freed memory to the
+/// operating system.
 void freeTensors(mlir::MLIRContext &context);
 
 } // namespace ingot

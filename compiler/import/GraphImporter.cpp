@@ -280,8 +280,8 @@ void GraphImporter::importNode(const onnx::NodeProto &node, int64_t index,
 /// of its operands; reports a diagnostic if not. Each operation built for the
 /// node is verified, since its shape rule fails if it does not support dynamic
 /// sizes. A result that can be evaluated at compile time is rejected, because
-/// it would be correct only for the upper bounds. Exceptions are operators that
-/// handle dynamic sizes themselves, such as Shape and Size, or read only a
+/// it would be correct only for the upper bounds. It is accepted from operators
+/// that handle dynamic sizes themselves, such as Shape and Size, or read only a
 /// type, such as CastLike. Nodes in the bodies of If, Loop and Scan have been
 /// checked already.
 bool GraphImporter::checkDynamicSizes(const NodePlace &at,

@@ -55,7 +55,8 @@ struct Binding {
 using NodeResults = mlir::FailureOr<llvm::SmallVector<Binding>>;
 
 /// The names of one graph or function body. A graph also sees the names of the
-/// enclosing graphs; a function body does not.
+/// enclosing graphs. A function body sees the names outside of the call only if
+/// the call has a graph attribute, whose nodes may use them.
 struct Scope {
   const Scope *outer = nullptr;
   const OpsetImports *opsets = nullptr;
@@ -81,15 +82,16 @@ struct NodePlace {
   Scope &scope;
   const onnx::OpSchema *schema = nullptr;
   llvm::SmallVector<Binding> bindings = {};
-  /// The values of `bindings`; null where an operand is absent or has no value.
+  /// The values of `bindings`; null for an operand that is absent or a
+  /// sequence.
   llvm::SmallVector<mlir::Value> inputs = {};
   /// The result types that ONNX's type inference returns; may be partial.
   std::vector<onnx::TypeProto> inferred = {};
   /// Whether the node failed because a node in its body failed. The failure has
   /// been reported already.
   bool poisoned = false;
-  /// Whether the node was replaced by the function body by which ONNX defines
-  /// its operator.
+  /// Whether the node was replaced by the body of a function: a function of the
+  /// model, or the function by which ONNX defines the node's operator.
   bool isExpanded = false;
 };
 
@@ -150,8 +152,9 @@ public:
   readSizes(const NodePlace &at, mlir::Value counts,
             llvm::ArrayRef<std::optional<int64_t>> most);
   /// Returns a new data-dependent size that the node computes from the values
-  /// `from`. `most` is its upper bound, if one can be inferred; otherwise the
-  /// bound comes from --dim, or its absence is reported.
+  /// `from`. The name of the size consists of the node's first output and
+  /// `suffix`. `most` is the upper bound of the size, if one can be inferred;
+  /// otherwise the bound comes from --dim, and a missing bound is reported.
   mlir::FailureOr<graph::Dim> madeSize(const NodePlace &at,
                                        const llvm::Twine &suffix,
                                        std::optional<int64_t> most,
@@ -162,8 +165,9 @@ public:
   void checkEqual(const NodePlace &at, const graph::Dim &x,
                   const graph::Dim &y);
   /// Emits a check with which the generated program fails unless `size` is 1 or
-  /// equals `other`. If both sizes are known at the start of a run, the check
-  /// is emitted at the start of main.
+  /// equals `other`. If both sizes are known at the start of a run and the
+  /// builder is not in a branch of `If`, the check is emitted at the start of
+  /// main.
   void checkOneOr(const NodePlace &at, const graph::Dim &size,
                   const graph::Dim &other);
   /// Whether `size` may be equal to `number`: `size` is that number, or a
@@ -183,19 +187,21 @@ public:
   /// then executed once. The builder stays in a branch of `If`, since a run
   /// that takes the other branch must not execute the check.
   void leaveBodies(const graph::Dim &size);
-  /// Moves the builder to the first position in main at which a size is known.
+  /// If `size` is known at the start of a run, moves the builder to the start
+  /// of main; otherwise acts as leaveBodies.
   void moveToSize(const graph::Dim &size);
   void buildCheck(const NodePlace &at, const graph::Dim &x,
                   const graph::Dim &y);
   bool isMade(kernel::SymbolAttr symbol) const;
   /// Returns the bounds that the user gave with --dim for a data-dependent
-  /// size, either for its name or for all sizes (`*`).
+  /// size, either for its name or for all sizes (`*`); nullopt if there are
+  /// none.
   std::optional<SizeRange> boundOf(const std::string &name) const;
   /// Whether a result with dynamic sizes has at most maxTensorBytes bytes at
   /// the upper bounds of its sizes; reports a diagnostic if not.
   bool fitsAtBounds(const NodePlace &at, mlir::RankedTensorType type);
-  /// Reports each --dim option whose name is neither a dimension of an input
-  /// nor a data-dependent size.
+  /// If nothing else has been reported, reports the first --dim option whose
+  /// name is neither a dimension of an input nor a data-dependent size.
   void checkMadeOptions();
   /// Assumes that two sizes, each of which is a symbol (the name of a dynamic
   /// size), are equal: both become one symbol (EqualSizes.cpp). Returns false
@@ -203,11 +209,12 @@ public:
   bool assumeEqual(const graph::Dim &x, const graph::Dim &y);
   /// Assumes that two sizes are equal, because the model requires it. Unlike
   /// assumeEqual, this function accepts a number or an expression as one of the
-  /// two.
+  /// two sizes. Returns false if the sizes cannot be assumed to be equal.
   bool requireEqual(const graph::Dim &x, const graph::Dim &y);
   /// Changes the types of a node's operands: each axis of size `x` gets the
-  /// size `y`, and the generated program checks that both sizes are equal.
-  /// Returns false if no operand has such an axis or the sizes cannot be equal.
+  /// size `y` (or the reverse, if `x` is a number), and the generated program
+  /// checks that both sizes are equal. Returns false if no operand has such an
+  /// axis or the sizes cannot be equal.
   bool restate(NodePlace &at, graph::Dim x, graph::Dim y);
   /// Assumes that a size is a multiple of `divisor`; returns false if that is
   /// impossible.
@@ -217,7 +224,7 @@ public:
   bool requireAtLeast(const graph::Dim &x, int64_t least);
   bool requireAtMost(const graph::Dim &x, int64_t most);
   /// Assumes that the sizes of the tensors are equal along each axis except
-  /// `otherAxis`.
+  /// `otherAxis`, where this is possible.
   void assumeAlike(llvm::ArrayRef<mlir::Value> tensors,
                    std::optional<int64_t> otherAxis);
   /// Returns the value as a constant; null if it is unknown at compile time. If
@@ -227,7 +234,8 @@ public:
   mlir::DenseElementsAttr requireConstant(mlir::Value value);
   void report(DiagnosticId id, const llvm::Twine &message, const NodePlace &at,
               std::string supported = "", std::string hint = "");
-  /// Reports that the value of input `i` must be known at compile time.
+  /// Reports that the value of input `i`, which the message calls `what`, must
+  /// be known at compile time.
   void reportNotConstant(const NodePlace &at, unsigned i, llvm::StringRef what);
   /// Reports that the condition of an If or Loop is known only at run time. If
   /// fixing the values of graph inputs would make it known, the hint names the
@@ -245,9 +253,8 @@ public:
   /// RandomKeys.cpp.
   mlir::Value randomKey(NodePlace &at, std::optional<uint64_t> seed);
   ModelFile &getFile() { return file; }
-  /// For an operator that the importer resolves without an import function,
-  /// such as Identity, returns which uses of it are unsupported; nullopt for
-  /// other operators.
+  /// Returns the description of an operator that the importer resolves without
+  /// an import function, such as Identity; nullopt for other operators.
   static std::optional<ResolvedOperator> resolvedOf(llvm::StringRef domain,
                                                     llvm::StringRef name);
 
@@ -269,7 +276,8 @@ private:
   bool checkDimOptions(const onnx::GraphProto &graph);
   /// Returns the names of the graph inputs that `value` is computed from. If
   /// the option --bind fixes the values of these inputs, `value` becomes known.
-  /// Returns an empty list if `value` depends on too many operations.
+  /// Returns an empty list if --bind cannot make `value` known, for example
+  /// because it depends on too many operations.
   std::vector<std::string> bindableInputs(mlir::Value value) const;
   /// Returns a hint such as "give the values with --bind a=VALUES --bind
   /// b=VALUES" for the inputs a and b.
@@ -291,7 +299,7 @@ private:
   // Defined in SequenceInterface.cpp: import of inputs and outputs that are
   // sequences or optional.
 
-  /// Returns the types of the tensors as which a caller of the generated
+  /// Returns the types of the tensors by which a caller of the generated
   /// function passes an input; a sequence or optional value consists of several
   /// tensors. Returns an empty list, with a diagnostic, on failure.
   llvm::SmallVector<mlir::RankedTensorType>
@@ -321,8 +329,9 @@ private:
                       Scope &scope, std::vector<OutputPart> &parts);
   bool addSequence(const onnx::ValueInfoProto &output, NodePlace &at,
                    const Binding &value, std::vector<OutputPart> &parts);
-  /// Returns a placeholder for an absent value: zeros of the smallest shape
-  /// that the type allows.
+  /// Returns a placeholder for an absent value: an empty sequence, or a tensor
+  /// of zeros in the smallest shape that the type allows. Returns a poisoned
+  /// binding, with a diagnostic, if the element type is not supported.
   Binding zeroValue(NodePlace &at, const onnx::TypeProto &type);
 
   // Import of nodes.
@@ -366,11 +375,13 @@ private:
     /// Text, for diagnostics and docs, that says which uses of the operator are
     /// unsupported.
     llvm::StringRef limits = "";
-    /// Whether operands may be sequences. With Only, operands are sequences,
-    /// and ONNX's type inference, which would need their types, is skipped.
+    /// Whether operands may be sequences. With Only, operands or results are
+    /// always sequences or optional values, and ONNX's type inference, which
+    /// would need their types, is skipped.
     enum { No, May, Only } sequences = No;
     /// The operator of the graph dialect that the node becomes if it must be
-    /// evaluated at run time; empty if there is none or several.
+    /// evaluated at run time; empty if there is none, and "several operators"
+    /// if there are several.
     llvm::StringRef graphOperator = "";
   };
   static const llvm::StringMap<Special> &specials();
@@ -381,14 +392,16 @@ private:
   NodeResults importShape(NodePlace &at);
   NodeResults importSize(NodePlace &at);
   NodeResults importIf(NodePlace &at);
-  /// Returns the graph in attribute `name`; null with a diagnostic.
+  /// Returns the graph in attribute `name`; null, with a diagnostic, if the
+  /// node has no such attribute.
   const onnx::GraphProto *bodyOf(NodePlace &at, llvm::StringRef name);
   /// Returns a scope with the initializers of the body `name`. All copies of an
   /// unrolled body share it, so that the initializers are imported once.
   Scope bodyScope(NodePlace &at, llvm::StringRef name,
                   const onnx::GraphProto &body);
   /// Imports the nodes of a body with its inputs bound to `arguments`; returns
-  /// the bindings of its outputs.
+  /// the bindings of its outputs. `shared` is the scope of the body's
+  /// initializers (see bodyScope).
   NodeResults runBody(NodePlace &at, const Scope &shared,
                       const onnx::GraphProto &body,
                       llvm::ArrayRef<Binding> arguments);
@@ -452,8 +465,8 @@ private:
   mlir::FailureOr<Binding> takeTensors(NodePlace &at, const CarriedForm &form,
                                        llvm::ArrayRef<mlir::Value> &values);
   /// Returns the form by which a tensor of varying shape is represented as a
-  /// sequence with one element. `type` has the upper bounds of the tensor's
-  /// sizes.
+  /// sequence with one element. The sizes of the element have the ranges of the
+  /// sizes in `type`.
   static CarriedForm boxOf(mlir::Type type);
   /// Returns a data-dependent size in `type` that each execution of `body`
   /// computes anew; null if there is none.
@@ -471,8 +484,9 @@ private:
   /// those of form `b`; nullopt if there is none.
   static std::optional<CarriedForm> join(const CarriedForm &a,
                                          const CarriedForm &b);
-  /// Returns the smallest form (a description of representing tensors) for the
-  /// values `a` and `b`, one of which may be absent; nullopt if there is none.
+  /// Returns the smallest form that can represent both `a` and `b`, one of
+  /// which may be absent; nullopt if there is no such form. A form describes
+  /// the tensors that represent a value.
   static std::optional<CarriedForm> formOfEither(const Binding &a,
                                                  const Binding &b);
   /// Returns an upper bound of a size that starts at `first` and grows by
@@ -484,11 +498,13 @@ private:
                                    int64_t first, int64_t more,
                                    const std::string &name);
   /// Appends to `values` the tensors by which `form` represents the value in
-  /// `binding`. The form must be large enough for the value.
+  /// `binding`. The form must be large enough for the value. Returns false,
+  /// with a diagnostic, on failure.
   bool appendTensors(NodePlace &at, const Binding &binding,
                      const CarriedForm &form,
                      llvm::SmallVectorImpl<mlir::Value> &values);
-  /// Replaces the results of a body by the tensors that represent them.
+  /// Replaces the results of a body by the tensors that represent them, as
+  /// `forms` describes. Returns false, with a diagnostic, on failure.
   bool closeResults(NodePlace &at, BodyFunction &body,
                     llvm::ArrayRef<CarriedForm> forms);
 
@@ -504,7 +520,8 @@ private:
   NodeResults buildLoop(NodePlace &at, CarriedForms &forms, bool &grown);
   /// Enlarges `forms`, which describe the tensors that represent the loop
   /// states, so that they can also represent the values after an iteration.
-  /// Sets `grown` and returns false if a form has changed.
+  /// Returns false and sets `grown` if a form has changed. Returns false with a
+  /// diagnostic if a value cannot be represented.
   bool growForms(NodePlace &at, llvm::ArrayRef<Binding> states,
                  llvm::ArrayRef<Binding> results,
                  const std::optional<graph::Dim> &count, CarriedForms &forms,
@@ -561,11 +578,11 @@ private:
   /// The size of each symbol that options or the user's data for inputs
   /// determine.
   std::map<std::string, graph::Dim> symbols;
-  /// If an assumption, such as the equality of two sizes, eliminates a symbol:
-  /// maps the name of the symbol to the size that replaces it in the program.
+  /// Maps the name of each symbol that an assumption, such as the equality of
+  /// two sizes, has eliminated, to the size that replaces it in the program.
   std::map<std::string, graph::Dim> assumed;
   /// Assumes that the symbol in `size` has the one value for which `size`
-  /// equals `number`.
+  /// equals `number`. Returns false if there is no such value or more than one.
   bool solve(const graph::Dim &size, int64_t number);
   /// Replaces each symbol by the size given for it, also in the types of all
   /// operations that have been built.
@@ -629,8 +646,7 @@ private:
   /// The names of main's arguments, in order.
   std::vector<std::string> argumentNames;
   llvm::DenseMap<mlir::Value, mlir::Value> replaced;
-  /// Values known to depend on inputs of the graph, which are therefore not
-  /// constants.
+  /// Values that depend on inputs of the graph and therefore are not constants.
   llvm::DenseSet<mlir::Value> notConstant;
   static constexpr int64_t maxEvaluatedElements = int64_t(1) << 24;
   /// The calls of model functions in progress, and the depth of all calls,

@@ -56,15 +56,15 @@ static std::string placeName(const onnx::ValueInfoProto &input, int axis) {
 
 /// Returns the symbol of a dimension; empty if it has none. The names `?`, `-1`
 /// and `None` do not count: exporters write them for any unknown size, so that
-/// equal names do not mean equal sizes.
+/// two dimensions called `?` may have different sizes.
 static StringRef symbolOf(const onnx::TensorShapeProto::Dimension &dim) {
   StringRef name = dim.dim_param();
   bool isAnonymous = name == "?" || name == "-1" || name == "None";
   return isAnonymous ? "" : name;
 }
 
-/// Returns the size of a dimension if the model fixes it. The size -1, which
-/// some exporters write, stands for an unknown size.
+/// Returns the size of a dimension if the model fixes it; otherwise nullopt.
+/// The size -1, which some exporters write, stands for an unknown size.
 static std::optional<int64_t>
 fixedSize(const onnx::TensorShapeProto::Dimension &dim) {
   if (dim.has_dim_value() && dim.dim_value() != -1)
@@ -72,8 +72,8 @@ fixedSize(const onnx::TensorShapeProto::Dimension &dim) {
   return std::nullopt;
 }
 
-/// Reports that `option` names an unknown input or dimension; `known` are the
-/// valid names.
+/// Reports that `option` names an unknown input or dimension, `name`. `what` is
+/// the beginning of the message, `known` are the valid names.
 void GraphImporter::reportUnknownInput(StringRef option, StringRef what,
                                        StringRef name,
                                        ArrayRef<std::string> known) {
@@ -205,7 +205,7 @@ void GraphImporter::bindDataShapes(const onnx::GraphProto &graph) {
 /// Returns the value of a symbol's name if the name is a formula, such as
 /// `past_sequence_length + sequence_length`, which exporters write for the
 /// length of a mask. A formula is a sum of products of numbers and of symbols
-/// in `sizes`; nullopt for other names.
+/// in `sizes`. Returns nullopt for other names.
 static std::optional<Dim>
 sizeOfFormula(StringRef name, const std::map<std::string, Dim> &sizes) {
   if (!name.contains('+') && !name.contains('*'))
@@ -292,9 +292,9 @@ bool GraphImporter::reportUnbound(const Diagnostics &before) {
         return isDetermined(question.symbol);
       }))
     return false;
-  // The other diagnostics may be consequences of the missing sizes and are
-  // dropped, except unknown and unsupported operators, which do not depend on
-  // sizes.
+  // Diagnostics that were reported during the import may be consequences of the
+  // missing sizes. They are dropped, except those of unknown and unsupported
+  // operators, which do not depend on sizes.
   Diagnostics all = std::exchange(diagnostics, before);
   for (const Question &question : questions)
     if (!isDetermined(question.symbol))
@@ -471,10 +471,9 @@ bool GraphImporter::importInputs(const onnx::GraphProto &graph, Scope &scope) {
     for (auto [part, type] : llvm::zip(parts, own))
       values.back().push_back(
           addInput(partName(input->name(), part), type, part));
-    // A caller of the generated function passes a sequence with a table of the
-    // elements' shapes, unless the declared type fixes the shape of all
-    // elements. In that case, the fixed shape becomes an attribute of the
-    // argument.
+    // If the declared type fixes the shape of all elements of a sequence, a
+    // caller of the generated function passes no table of their shapes. The
+    // fixed shape then becomes an attribute of the argument.
     if (!parts.empty() && parts.back() == Part::Elements) {
       Dims element;
       for (const auto &dim : tensorIn(input->type())->shape().dim())

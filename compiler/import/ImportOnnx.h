@@ -58,7 +58,8 @@ struct ImportOptions {
   /// Data that the user gave for inputs, by name. An input is replaced by its
   /// data, as by `bind`, only if a shape depends on the values of the input.
   std::map<std::string, mlir::DenseElementsAttr> data;
-  /// Operators that the model uses but does not define; null if there are none.
+  /// Operators that the model uses but does not define, and that the user
+  /// declares in a file (--custom); null if there are none.
   std::shared_ptr<const CustomOperators> custom;
   /// Evaluates values that depend only on constants; if null, none are
   /// evaluated.
@@ -73,7 +74,8 @@ struct ResolvedOperator {
   /// are supported.
   llvm::StringRef limits;
   /// The operator of the graph dialect that a node becomes if it must be
-  /// evaluated at run time; empty if there is none.
+  /// evaluated at run time; empty if there is none, and "several operators" if
+  /// there are several.
   llvm::StringRef graphOperator;
 };
 /// Returns the description of an operator that the importer resolves itself;

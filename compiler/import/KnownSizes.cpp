@@ -30,7 +30,8 @@ bool isFloat(Type type) { return type.isF32() || type.isF64(); }
 bool isFloat(Operation *op) { return isFloat(elementOf(op->getResult(0))); }
 
 /// Return the product and the quotient of two floats, all in units of 1 /
-/// floatUnit; nullopt if the result might not be a multiple of 1 / floatUnit.
+/// floatUnit; nullopt if the result might not be a multiple of 1 / floatUnit,
+/// or if the divisor is not a known positive number.
 Known floatProduct(const Dim &x, const Dim &y) {
   return (x * y).dividedBy(Dim(floatUnit));
 }
@@ -87,7 +88,8 @@ Known castOf(const Dim &x, Type from, Type to) {
 }
 
 /// Returns one element of the result of an operator on floats, given one
-/// element of each operand, all in units of 1 / floatUnit.
+/// element of each operand, all in units of 1 / floatUnit; nullopt if the
+/// operator is not supported or the result is unknown.
 Known elementOfFloats(Operation *op, ArrayRef<Dim> x) {
   return llvm::TypeSwitch<Operation *, Known>(op)
       .Case([&](MulOp) { return floatProduct(x[0], x[1]); })
@@ -99,7 +101,8 @@ Known elementOfFloats(Operation *op, ArrayRef<Dim> x) {
 }
 
 /// Returns one element of the result of an elementwise operator, given one
-/// element of each operand; nullopt if the operator is not supported.
+/// element of each operand; nullopt if the operator is not supported or the
+/// result is not an expression of sizes.
 Known elementOfResult(Operation *op, ArrayRef<Dim> x) {
   if (isFloat(op))
     if (Known result = elementOfFloats(op, x))
@@ -121,8 +124,8 @@ Known elementOfResult(Operation *op, ArrayRef<Dim> x) {
       .Case([&](AbsOp) { return largerOf(x[0], Dim(0) - x[0]); })
       .Case([&](ReluOp) { return largerOf(x[0], 0); })
       .Case([&](ModOp mod) {
-        // With fmod, the remainder has the sign of x, so a negative x is not
-        // supported.
+        // With fmod, the remainder has the sign of x, whereas the result of
+        // moduloOf is not negative. So x must not be negative.
         return mod.getFmod() && x[0].least() < 0 ? Known()
                                                  : moduloOf(x[0], x[1]);
       })
@@ -289,7 +292,9 @@ private:
   }
 
   /// Returns the product, sum, maximum or minimum of all elements of `x`, as
-  /// `op` requires; nullopt if an element is unknown.
+  /// `op` requires; nullopt if `x` is empty, if an element is unknown, if a
+  /// number is too large for exact arithmetic, or if `op` is a product of
+  /// floats.
   static std::optional<KnownElements> reduced(Operation *op,
                                               const KnownElements &x) {
     auto all = allOf(x);

@@ -38,6 +38,8 @@ bool GraphImporter::checkUnrolled(NodePlace &at, const onnx::GraphProto &body,
 }
 
 /// Stacks tensors of equal shape along a new axis, axis `axis` of the result.
+/// Returns null, with a diagnostic, if their types differ or the axis is out of
+/// range.
 Value GraphImporter::stack(NodePlace &at, ArrayRef<Value> parts, int64_t axis) {
   Location loc = locationOf(at);
   assumeAlike(parts, std::nullopt);
@@ -73,7 +75,8 @@ NodeResults GraphImporter::importLoop(NodePlace &at) {
   if (!body)
     return failure();
   // ONNX's type inference, which checks the types of the trip count and the
-  // condition, is skipped if the loop carries sequences.
+  // condition, is skipped if the loop carries sequences. So the types are
+  // checked here.
   for (size_t i = 0; i < std::min<size_t>(2, at.bindings.size()); ++i)
     if (at.bindings[i].kind == Binding::Sequence ||
         (at.inputs[i] &&
@@ -125,9 +128,11 @@ NodeResults GraphImporter::importLoop(NodePlace &at) {
   return failure();
 }
 
-/// Imports a loop without an iteration, whose body need not be valid for its
-/// operands. The final states are the initial ones. Scan outputs are empty;
+/// Imports a loop that executes no iteration. Its body need not be valid for
+/// its operands. The final states are the initial ones. Scan outputs are empty;
 /// they have the sizes that the body declares, and 0 where it declares none.
+/// Fails, without a diagnostic, if the loop may execute an iteration or the
+/// element type of a scan output is unsupported.
 NodeResults GraphImporter::importSkippedLoop(NodePlace &at,
                                              const onnx::GraphProto &body) {
   auto first = [&](size_t i) -> std::optional<int64_t> {
@@ -236,7 +241,7 @@ bool GraphImporter::growForms(NodePlace &at, ArrayRef<Binding> states,
     }
     // Compares the state before and after one iteration. If a size or the
     // number of a sequence's elements has grown, its upper bound is increased
-    // for the growth in all iterations.
+    // to allow for the same growth in each iteration.
     CarriedForm before = forms[k] ? *forms[k] : *wanted,
                 first = initial ? *initial : before;
     if (first.tensor)

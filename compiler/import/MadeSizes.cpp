@@ -233,8 +233,8 @@ void GraphImporter::checkOneOr(const NodePlace &at, const Dim &size,
   // need not pass it.
   if (branchDepth == 0 && !llvm::any_of(distance.given(), isOfRun))
     builder.setInsertionPointToStart(&main.getBody().front());
-  // Only a check in main is added to `checked`, since runs that skip the body
-  // do not execute a check inside it.
+  // Only a check in main is added to `checked`: a run that skips a branch or
+  // the body of a loop does not execute the checks in it.
   if (builder.getInsertionBlock() == &main.getBody().front())
     checked.push_back(distance);
   buildCheck(at, distance, 0);

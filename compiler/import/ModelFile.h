@@ -24,8 +24,8 @@ namespace ingot {
 
 class ModelFile {
 public:
-  /// Opens and parses a model file; null with a diagnostic if it is not an ONNX
-  /// model.
+  /// Opens and parses a model file. Returns null, with a diagnostic, if the
+  /// file cannot be read or is not an ONNX model.
   static std::unique_ptr<ModelFile> open(llvm::StringRef path,
                                          Diagnostics &diagnostics);
   /// Wraps a model that was created in memory; external data is looked up
@@ -46,8 +46,8 @@ public:
   void setScratch(llvm::StringRef path) { scratchPath = path.str(); }
 
   /// Maps the data of a tensor with external data. Each tensor has its own
-  /// mapping, so that it can be released when it has been read. Returns null
-  /// with the reason in `error`.
+  /// mapping, so that it can be released when it has been read. If the data
+  /// cannot be mapped, returns null and stores the reason in `error`.
   std::unique_ptr<llvm::MemoryBuffer>
   externalData(const onnx::TensorProto &tensor, std::string &error) const;
 

@@ -19,13 +19,14 @@ struct Values {
   Names constant, ofSizes;
 };
 
-/// Whether the results of an operator change from run to run even if its inputs
-/// do not.
+/// Whether an operator draws random numbers, so that its inputs do not
+/// determine its results.
 bool isRandom(StringRef op) {
   return op.starts_with("Random") || op == "Multinomial" || op == "Bernoulli";
 }
 
-/// Calls `use` for the subgraphs of a node, with the names of their attributes.
+/// Calls `use` for each subgraph of a node, with the name of the attribute that
+/// contains the subgraph.
 template <typename Use>
 void forEachSubgraph(const onnx::NodeProto &node, const Use &use) {
   for (const auto &attribute : node.attribute()) {
@@ -36,7 +37,8 @@ void forEachSubgraph(const onnx::NodeProto &node, const Use &use) {
   }
 }
 
-/// Inserts the names of all values that a node and its subgraphs read.
+/// Inserts into `reads` the names of all values that a node and its subgraphs
+/// read.
 void addReads(const onnx::NodeProto &node, Names &reads) {
   for (const std::string &input : node.input())
     reads.insert(input);

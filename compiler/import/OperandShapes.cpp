@@ -135,7 +135,8 @@ private:
 
   /// Matches a size with a product such as "4*H". If one factor is a letter
   /// without a value, the letter gets the value for which the product equals
-  /// the size. If two factors have no value, the product is not checked.
+  /// the size. The product matches any size if it contains `_`, an attribute
+  /// without a value, or two letters without values.
   bool matchSize(StringRef text, const Dim &size) {
     constexpr int64_t most = int64_t(1) << 31;
     Dim known = 1;

@@ -139,7 +139,7 @@ static double toDouble(const APFloat &value) {
 }
 
 /// Returns the elements of a constant, converted by `ofFloat` if they are
-/// floats, else by `ofInteger`.
+/// floats, else by `ofInteger`. Fails if `value` is null.
 template <typename Number>
 static FailureOr<SmallVector<Number>>
 numbersOf(DenseElementsAttr value, llvm::function_ref<Number(double)> ofFloat,

@@ -475,10 +475,10 @@ FailureOr<RunTimeSequence> SequenceBuilder::split(Value x, int64_t axis,
   }
   parts.shapes = columns.size() == 1 ? columns[0]
                                      : Value(node->build<ConcatOp>(columns, 1));
-  // Row e of the result contains part e of `x`, flattened. Computes the index
-  // in the flattened `x` of the tensor element at position f of row e, from the
-  // coordinates of f: along the axes before `axis` (out), along `axis` (mid),
-  // and along the axes after it (in).
+  // Row e of the result contains part e of `x`, flattened. `index` is the index
+  // in the flattened `x` of the element at position f of row e. It is computed
+  // from the coordinates of f: along the axes before `axis` (out), along `axis`
+  // (mid), and along the axes after it (in).
   int64_t width = outer.most() * most * inner.most();
   Value place = node->alignAt(node->countTo(Dim(width)), 1, 2);
   Value own = node->alignAt(lengths, 0, 2), start = node->alignAt(starts, 0, 2);

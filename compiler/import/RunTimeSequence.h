@@ -24,8 +24,9 @@ class GraphImporter;
 class ProtoNode;
 struct NodePlace;
 
-/// The element type, ranges of sizes and capacity that all values of a sequence
-/// share, for example in all iterations of a loop.
+/// Describes the sequences that a value may hold, for example in all iterations
+/// of a loop: the element type, the ranges of the elements' sizes, and the
+/// capacity (the largest number of elements).
 struct SequenceForm {
   mlir::Type element;
   /// For each axis of an element: the range of its size.
@@ -97,8 +98,8 @@ public:
   /// Removes an axis from the elements of a sequence. The axis must have size 1
   /// in every element.
   void dropAxis(RunTimeSequence &sequence, int64_t axis);
-  /// Emits a check that all elements of a boolean tensor are true, else the
-  /// generated program fails.
+  /// Emits a check with which the generated program fails unless all elements
+  /// of a boolean tensor are true.
   void require(mlir::Value truths);
   /// Returns a constant tensor of zeros or empty strings.
   mlir::Value filled(mlir::Type element, llvm::ArrayRef<int64_t> shape);
@@ -110,7 +111,8 @@ private:
   mlir::Value shapesOf(const RunTimeSequence &sequence);
   mlir::Value withRows(mlir::Value matrix, int64_t count);
   /// Returns a row of `width` elements that starts with the elements of the
-  /// vector `flat`; the rest is undefined.
+  /// vector `flat`. The rest is undefined, except that booleans are false and
+  /// strings are empty.
   mlir::Value inRoom(mlir::Value flat, int64_t width);
   mlir::Value withColumns(mlir::Value matrix, int64_t width);
   mlir::FailureOr<mlir::Value> row(const RunTimeSequence &sequence,

@@ -66,8 +66,8 @@ std::vector<std::string> operatorNames(StringRef domain) {
   return sorted;
 }
 
-/// Returns the names of the element types in `allowed`, a type constraint of an
-/// ONNX operator, that Ingot supports.
+/// Given the types that a type constraint of an ONNX operator allows, returns
+/// the names of the element types that Ingot supports.
 static std::string elementTypes(const onnx::DataTypeSet &allowed) {
   std::vector<int64_t> types;
   MLIRContext context;

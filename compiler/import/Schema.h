@@ -17,17 +17,17 @@ namespace ingot {
 /// Returns a domain by its canonical name: "" for both names of ONNX's own
 /// domain, "" and "ai.onnx".
 llvm::StringRef canonicalDomain(llvm::StringRef domain);
-/// Returns the newest opset of a domain that Ingot knows; 0 if the domain is
+/// Returns the newest opset that Ingot knows of a domain; 0 if the domain is
 /// unknown.
 int64_t newestOpset(llvm::StringRef domain);
 /// Whether a domain is a well-known vendor domain: a model that uses its
-/// operators is valid.
+/// operators is valid, even if Ingot does not know an operator.
 bool isVendorDomain(llvm::StringRef domain);
 
 /// The oldest opset of ONNX's own domain that can be imported.
 inline constexpr int64_t oldestOpset = 6;
 
-/// Returns the schema of an operator that applies at `opset`; null if there is
+/// Returns the schema that applies to an operator at `opset`; null if there is
 /// none.
 const onnx::OpSchema *lookupSchema(llvm::StringRef domain, llvm::StringRef name,
                                    int64_t opset);
@@ -35,7 +35,9 @@ const onnx::OpSchema *lookupSchema(llvm::StringRef domain, llvm::StringRef name,
 /// none.
 int64_t firstOpset(llvm::StringRef domain, llvm::StringRef name);
 
-/// Returns all operators of a domain, including those of FurtherOperators.def.
+/// Returns the names of all operators of a domain: of those with a schema, from
+/// ONNX or from FurtherOperators.def, and of those that have an import
+/// function.
 std::vector<std::string> operatorNames(llvm::StringRef domain);
 
 struct OperatorInfo {
@@ -61,7 +63,7 @@ struct SchemaError {
 };
 
 /// Checks the number of inputs and outputs of a node, and its attributes. This
-/// needs no types.
+/// needs no types. Returns the first error; nullopt if there is none.
 std::optional<SchemaError> checkForm(const onnx::NodeProto &node,
                                      const onnx::OpSchema &schema);
 /// Returns an error if an input that the operator requires is not given.
@@ -69,12 +71,13 @@ std::optional<SchemaError> checkForm(const onnx::NodeProto &node,
 std::optional<SchemaError> checkGiven(const onnx::OpSchema &schema,
                                       llvm::ArrayRef<bool> isGiven);
 /// Returns pairs of sizes that must be equal for the inputs of a node to match
-/// the rule in OperandShapes.def.
+/// the rule in OperandShapes.def; an empty list if the inputs cannot match.
 SizePairs neededSizes(const onnx::NodeProto &node, const onnx::OpSchema &schema,
                       llvm::ArrayRef<mlir::Value> inputs);
 /// Checks the element types and shapes of a node's inputs, which are null where
 /// absent. Stores in `outputs` the types that ONNX infers for the results,
-/// empty where it infers none.
+/// empty where it infers none. Returns the first error; nullopt if there is
+/// none.
 std::optional<SchemaError> checkTypes(const onnx::NodeProto &node,
                                       const onnx::OpSchema &schema,
                                       llvm::ArrayRef<mlir::Value> inputs,

@@ -37,7 +37,8 @@ std::string describe(mlir::Type type);
 /// The largest accepted tensor, in bytes; a sanity limit.
 constexpr int64_t maxTensorBytes = int64_t(1) << 40;
 /// Returns the number of elements of a shape; nullopt if a dimension is
-/// negative or the size exceeds maxTensorBytes.
+/// negative or a tensor of this shape with elements of `bits` bits exceeds
+/// maxTensorBytes.
 std::optional<int64_t> checkedElements(llvm::ArrayRef<int64_t> shape,
                                        unsigned bits);
 
@@ -71,13 +72,14 @@ mlir::FailureOr<mlir::DenseElementsAttr>
 denseTensorAttr(const onnx::TensorProto &tensor, ModelFile *file,
                 mlir::MLIRContext *context, std::string &error);
 /// Returns the elements of a tensor as raw bytes, without creating an
-/// attribute, which would live as long as the context.
+/// attribute, which would live as long as the context. On failure, returns
+/// nullopt with the reason in `error`.
 std::optional<std::vector<char>> tensorBytes(const onnx::TensorProto &tensor,
                                              ModelFile *file,
                                              mlir::MLIRContext *context,
                                              std::string &error);
-/// Converts a sparse tensor to an attribute with all elements; on failure the
-/// reason is in `error`.
+/// Converts a sparse tensor to an attribute that contains all elements,
+/// including zeros; on failure the reason is in `error`.
 mlir::FailureOr<mlir::ElementsAttr>
 sparseTensorAttr(const onnx::SparseTensorProto &tensor, ModelFile *file,
                  mlir::MLIRContext *context, std::string &error);

@@ -269,7 +269,7 @@ static std::string npyTypeName(StringRef descr) {
 }
 
 /// Returns the text of the value of `key` in the header of a .npy file, which
-/// is a Python dictionary.
+/// is a Python dictionary; empty if the header lacks `key`.
 static StringRef headerField(StringRef header, StringRef key) {
   size_t at = header.find(("'" + key + "'").str());
   if (at == StringRef::npos)
@@ -364,7 +364,7 @@ bool writeNpy(StringRef path, const Tensor &tensor, std::string &error) {
   for (int64_t size : tensor.type.getShape())
     header += std::to_string(size) + ",";
   header += "), }";
-  // Pads the header with spaces, since the data begin at a multiple of 64
+  // Pads the header with spaces, so that the data begin at a multiple of 64
   // bytes.
   header.append((64 - (10 + header.size() + 1) % 64) % 64, ' ');
   header += '\n';

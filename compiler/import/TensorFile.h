@@ -67,8 +67,8 @@ std::vector<GraphInput> fedInputs(const onnx::ModelProto &model,
                                   mlir::MLIRContext *context);
 std::vector<std::string> outputNames(const onnx::ModelProto &model);
 
-/// Reads a tensor from a file with a TensorProto; nullopt with the reason in
-/// `error`.
+/// Reads a tensor from a file with a serialized TensorProto. On failure,
+/// returns nullopt with the reason in `error`.
 std::optional<Tensor> readTensorProto(llvm::StringRef path,
                                       mlir::MLIRContext *context,
                                       std::string &error);
@@ -89,9 +89,10 @@ bool parseFile(llvm::StringRef path, google::protobuf::MessageLite &proto,
 bool writeProto(llvm::StringRef path,
                 const google::protobuf::MessageLite &proto, std::string &error);
 
-/// Reads a .npy file. `elementType` is the expected element type: elements of
-/// types that NumPy lacks (bfloat16, float8) are stored as unsigned integers or
-/// raw bytes.
+/// Reads a .npy file with elements of type `elementType`. Elements of types
+/// that NumPy lacks (bfloat16, float8) are stored as unsigned integers or raw
+/// bytes. On failure, for example if the file has another element type, returns
+/// nullopt with the reason in `error`.
 std::optional<Tensor> readNpy(llvm::StringRef path, mlir::Type elementType,
                               std::string &error);
 /// Parses the contents of a .npy file, as readNpy does; error messages call the

@@ -16,7 +16,8 @@ namespace ingot {
 
 namespace {
 /// The positions of a quantized tensor, its scale and its zero point among the
-/// inputs of an operator; -1: the operator's output is the quantized tensor.
+/// inputs of an operator; `tensor` is -1 if the operator's output is the
+/// quantized tensor.
 struct QuantizedOperand {
   StringRef op;
   int tensor, scale, zero;

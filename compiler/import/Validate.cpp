@@ -301,8 +301,8 @@ void Validator::checkOperator(const onnx::NodeProto &node, int index,
       unknownOperator(node, index, opset->second, place);
     return;
   }
-  // The GroupNormalization of opset 18 is deprecated, but opset 21 defines an
-  // operator of the same name.
+  // The GroupNormalization of opset 18 is deprecated in favor of the operator
+  // of the same name in opset 21; the importer supports both.
   bool isKept = node.op_type() == "GroupNormalization";
   if (schema->Deprecated() && !isKept)
     return reportNode(DiagnosticId::UnknownOperator,

@@ -207,8 +207,8 @@ public:
       found = {type};
     bool isFloat = isa<FloatType>(elementOf(value));
     for (Interval &x : found) {
-      // A relative error that is larger than the error of a few roundings to
-      // float32.
+      // Widens the interval of a float by more than the relative error of a few
+      // roundings to float32, since the generated program rounds.
       constexpr double slack = 1e-6;
       if (isFloat)
         x = {x.least - slack * std::abs(x.least),
@@ -354,8 +354,8 @@ private:
 } // namespace
 
 SmallVector<std::optional<int64_t>> mostOfElements(Value value) {
-  // A larger bound counts as unknown, so that the user is asked for one: memory
-  // for a tensor with such a bound as its size would be too large to be useful.
+  // A bound above `mostSize` counts as unknown, so that the user is asked to
+  // give a bound: a tensor with such a large size would need too much memory.
   constexpr double mostSize = int64_t(1) << 31;
   size_t count = tensorType(value).getNumElements();
   Bounds bounds;

@@ -180,7 +180,8 @@ static Tensor integers(ArrayRef<int64_t> shape, ArrayRef<int64_t> values,
 
 /// Appends to `parts` the tensors of a sequence: a matrix with a row per
 /// element and, unless the shape of elements is fixed, the table of their
-/// shapes. Returns false with the reason in `error`.
+/// shapes. If an element does not have the declared type, returns false with
+/// the reason in `error`.
 static bool splitSequence(ArrayRef<Tensor> elements, Type type,
                           const onnx::TypeProto_Tensor &declared,
                           MLIRContext *context, std::vector<Tensor> &parts,

@@ -1,10 +1,12 @@
 // Inputs and outputs of a model that consist of more than one tensor.
 //
 // The interface of generated code has only tensors. A sequence is passed as a
-// matrix with one row per element, which is stored in row-major order from the
-// start of its row. If the type does not fix the shape of all elements, a table
-// with the shape of each element is passed as well. An optional value is passed
-// as its content and a boolean that says whether it is present:
+// matrix with one row per element of the sequence. Each element is stored in
+// row-major order from the start of its row, and a row has space for the
+// largest element, `most` numbers. If the type does not fix the shape of all
+// elements, a table with the shape of each element is passed as well. An
+// optional value is passed as its content and a boolean that says whether it is
+// present:
 //
 //   x: sequence of float32[?]      x [count, most], x_shapes [count, 1]
 //   x: optional float32[3]         x_present [], x [3]
@@ -29,11 +31,12 @@ namespace ingot {
 /// shapes, or whether an optional value is present.
 enum class Part { Whole, Elements, Shapes, Present };
 
-/// Returns the name of one of the tensors as which the generated interface
-/// passes the value `name`: "x", "x_shapes" or "x_present" for the value "x".
+/// Returns the name of the tensor that holds `part` of the value `name` in the
+/// generated interface: "x", "x_shapes" or "x_present" for the value "x".
 std::string partName(llvm::StringRef name, Part part);
-/// Returns what each tensor of the generated interface holds of a value of type
-/// `type`, in order; empty if the interface does not support the type.
+/// Returns the parts of a value of type `type`, one for each tensor by which
+/// the generated interface passes the value, in order; empty if the interface
+/// does not support the type.
 llvm::SmallVector<Part> partsOf(const onnx::TypeProto &type);
 /// Returns the tensor type in `type`: `type` itself, or the type of the
 /// elements of a sequence, or of the content of an optional value; null if
@@ -45,8 +48,9 @@ struct ModelValue {
   bool isSequence = false, isOptional = false, isPresent = true;
   std::vector<Tensor> tensors;
 
-  /// Whether this value and `other` are both absent, or are both present and
-  /// consist of equally many tensors, so that these can be compared in pairs.
+  /// Whether this value and `other` are both absent, or are both present, both
+  /// sequences or both not, and consist of equally many tensors, so that these
+  /// can be compared in pairs.
   bool matches(const ModelValue &other) const {
     return isPresent == other.isPresent &&
            (!isPresent || (isSequence == other.isSequence &&
@@ -68,15 +72,17 @@ bool writeValue(llvm::StringRef path, llvm::StringRef name,
 /// Returns a value of the kind that `type` describes (tensor, sequence or
 /// optional value), which does not contain any tensors yet.
 ModelValue emptyValue(const onnx::TypeProto &type);
-/// Splits `value` into the tensors as which the generated interface passes it;
-/// nullopt with the reason in `error` if it does not have the type `type`. An
-/// absent value is passed as zeros in the smallest shape that the type allows.
+/// Splits `value` into the tensors by which the generated interface passes it.
+/// An absent value is passed as zeros in the smallest shape that `type` allows.
+/// If `value` is not of type `type`, returns nullopt with the reason in
+/// `error`.
 std::optional<std::vector<Tensor>> splitValue(const ModelValue &value,
                                               const onnx::TypeProto &type,
                                               mlir::MLIRContext *context,
                                               std::string &error);
-/// Reads a value of type `type` from a file and returns the tensors as which
-/// the generated interface passes it.
+/// Reads a value of type `type` from a file, and returns the tensors by which
+/// the generated interface passes it. On failure, returns nullopt with the
+/// reason in `error`.
 std::optional<std::vector<Tensor>> readParts(llvm::StringRef path,
                                              const onnx::TypeProto &type,
                                              mlir::MLIRContext *context,

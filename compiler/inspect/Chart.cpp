@@ -20,7 +20,8 @@ struct Axis {
   Axis(double least, double most, double from, double to) : from(from), to(to) {
     if (!(most > least))
       most = least + 1;
-    // At most 7 divisions of 1, 2 or 5 times a power of 10.
+    // Divisions are 1, 2 or 5 times a power of 10; the range from `least` to
+    // `most` is at most 7 divisions long.
     double rough = (most - least) / 7;
     step = std::pow(10, std::floor(std::log10(rough)));
     for (double factor : {2.0, 2.5, 2.0})
@@ -99,8 +100,8 @@ void printHeadings(Svg &svg, const Chart &chart) {
   svg.text(margin, 42, "start", chart.note, " fill=\"#555\"");
 }
 
-/// Returns the longest bars in their order, followed by a bar for the sum of
-/// the others.
+/// Returns at most 60 bars: if there are more, the longest ones in their order,
+/// followed by a bar for the sum of the others.
 std::vector<Chart::Point> shownBars(std::vector<Chart::Point> points) {
   constexpr size_t most = 60;
   if (points.size() <= most)

@@ -57,8 +57,9 @@ static std::vector<float> floatsOf(const onnx::TensorProto &tensor) {
 }
 
 namespace {
-/// Lists the quantized tensors of a graph: those between QuantizeLinear and
-/// DequantizeLinear, and the operands of QLinearConv and QLinearMatMul.
+/// Lists the quantized tensors of a graph: results of QuantizeLinear, constant
+/// operands of DequantizeLinear, and constant weights and results of
+/// QLinearConv and QLinearMatMul.
 class QuantizedTensors {
 public:
   explicit QuantizedTensors(const onnx::GraphProto &graph) : graph(graph) {
@@ -96,8 +97,8 @@ private:
            int zeroPoint) {
     add(node, tensor, node, scale, zeroPoint);
   }
-  /// Adds `tensor`, whose scale and zero point are inputs of `node`, as a
-  /// tensor of `layer`.
+  /// Adds `tensor`, a tensor of the node `layer`. Its scale and zero point are
+  /// the inputs of `node` with the indices `scale` and `zeroPoint`.
   void add(const onnx::NodeProto &layer, const std::string &tensor,
            const onnx::NodeProto &node, int scale, int zeroPoint) {
     if (!seen.insert(tensor).second)
@@ -187,9 +188,9 @@ void addErrors(ArrayRef<verify::TensorError> errors, ModelReport &report) {
   Array *tensors = details.getArray("quantization");
   if (!tensors)
     return;
-  // Sets the error of each quantized tensor. For weights, this is the error of
-  // their layer's output. For activations, it is the error of the tensor that a
-  // QuantizeLinear node quantizes.
+  // Sets the error of each quantized tensor. For the result of a QuantizeLinear
+  // node, this is the error of the tensor that the node quantizes; for other
+  // tensors, the error of their layer's output.
   llvm::StringMap<const Object *> nodes;
   for (const llvm::json::Value &node : *details.getArray("nodes"))
     nodes.insert({*node.getAsObject()->getString("name"), node.getAsObject()});
@@ -212,7 +213,8 @@ void addErrors(ArrayRef<verify::TensorError> errors, ModelReport &report) {
 // The planned module
 //===----------------------------------------------------------------------===//
 
-/// Returns the operation that defines the memory of a value.
+/// Returns the operation that defines the memory of a value, which may be a
+/// view; null for an argument.
 static Operation *memoryOf(Value value) {
   while (auto view = value.getDefiningOp<kernel::ViewOp>())
     value = view.getSource();

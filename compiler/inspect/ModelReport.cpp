@@ -99,8 +99,8 @@ static void addRows(ModuleOp grouped, Footprint footprint,
                     ModelReport &report) {
   const TargetDescription &target = *report.target;
   report.isPlanned = true;
-  // The fusion groups by location; those with the same location are in the order
-  // in which they are called.
+  // The fusion groups by location; those with the same location are in the
+  // order in which they are called.
   llvm::MapVector<Location, std::deque<GroupRow>> groups;
   llvm::DenseSet<Operation *> counted;
   grouped.walk([&](graph::GroupOp group) {
@@ -125,8 +125,8 @@ static void addRows(ModuleOp grouped, Footprint footprint,
   report.footprint = std::move(footprint);
 }
 
-/// Returns the types in which quantized weights of an imported module are
-/// stored.
+/// Returns the weights of an imported module that the generated code stores in
+/// wider types than the model; none if the passes fail.
 static simplify::WidenedWeights widenedWeights(ModuleOp imported,
                                                const CompileOptions &options) {
   OwningOpRef<ModuleOp> module = imported.clone();
@@ -146,8 +146,8 @@ static bool isOfSize(const Diagnostic &diagnostic) {
   return diagnostic.id == DiagnosticId::UnboundDimension;
 }
 
-/// Whether `again` contains the diagnostics of `first` that are not about sizes
-/// of dimensions, and no others.
+/// Whether `first` has diagnostics that are not about sizes of dimensions, and
+/// `again` contains exactly these.
 static bool areOthersOf(const Diagnostics &again, const Diagnostics &first) {
   auto identify = [](const Diagnostic &d) {
     return std::make_pair(d.id, d.message);
@@ -159,7 +159,8 @@ static bool areOthersOf(const Diagnostics &again, const Diagnostics &first) {
                      llvm::map_range(again.list(), identify));
 }
 
-/// Returns sizes for the dimensions that the model leaves open.
+/// Returns sizes for the dimensions that the model leaves open; none if the
+/// model cannot be opened.
 static verify::Sizes sizesFor(const CompileOptions &options,
                               MLIRContext &context) {
   Diagnostics known;
@@ -173,8 +174,9 @@ static verify::Sizes sizesFor(const CompileOptions &options,
       .front();
 }
 
-/// Compares the tensors of the model, for random inputs, with those of the model
-/// DescribeOptions::against; false with diagnostics on failure.
+/// Compares the tensors of the model, for random inputs, with those of the
+/// model DescribeOptions::against, and adds the errors to `report`; false with
+/// diagnostics on failure.
 static bool collectErrors(const CompileOptions &options,
                           const DescribeOptions &describe, ModelReport &report,
                           MLIRContext &context, Diagnostics &diagnostics) {
@@ -212,7 +214,8 @@ bool describeModel(const CompileOptions &options, DescribeOptions describe,
   report.target = compile.target;
   report.file = llvm::sys::path::filename(compile.model).str();
   {
-    // One copy of the model at a time: it may be large.
+    // This scope frees the model before the model is read again to compile it,
+    // since two copies of a large model may not fit in memory.
     Compilation reader(compile, *context, diagnostics);
     ModelFile *file = reader.open();
     if (!file)
@@ -232,7 +235,8 @@ bool describeModel(const CompileOptions &options, DescribeOptions describe,
         compile.import.dims[key] = report.chosen[key] = size;
     again.setFile(diagnostics.file());
     planned = planAndMeasure(compile, *context, footprint, again);
-    // The first diagnostics tell more if the chosen sizes do not fit.
+    // If the chosen sizes cause new errors, reports the diagnostics of the
+    // first attempt, in which sizes were missing.
     if (planned || areOthersOf(again, trial))
       trial = std::move(again);
     else

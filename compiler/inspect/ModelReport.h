@@ -25,8 +25,8 @@ struct GroupRow {
   /// The predicted cycles of a processor core with all data in its caches, and
   /// the least cycles that the MACs need; 0 for a GPU.
   double cycles = 0, leastCycles = 0;
-  /// Whether the group computes floats, which the target's vectors do not
-  /// support.
+  /// Whether the group computes floats although the target's vectors hold only
+  /// integers.
   bool isScalar = false;
   llvm::json::Object plan;
 };
@@ -44,14 +44,14 @@ struct ModelReport {
   std::string file;
   const TargetDescription *target = nullptr;
   ModelSummary summary;
-  /// Whether the model compiles. The members from `rows` to `unmeasured` are
-  /// known only then.
+  /// Whether the model compiles. Otherwise, the members from `rows` to
+  /// `unmeasured` are unknown.
   bool isPlanned = false;
   std::vector<KernelRow> rows;
   int64_t macs = 0, parameters = 0;
   Footprint footprint;
-  /// Quantized weights that the generated code stores in a wider type, which is
-  /// named in `storedAs`.
+  /// Quantized weights that the generated code stores in a wider type: their
+  /// bytes in the model and in the generated code, and the name of that type.
   struct {
     int64_t bytes = 0, storedBytes = 0;
     std::string storedAs;
@@ -77,16 +77,17 @@ struct DescribeOptions {
   bool hasDetails = false;
   /// How long to time the kernels on this machine; 0: not at all.
   double seconds = 0;
-  /// The model with whose tensors those of the described model are compared,
-  /// for example the float model of a quantized one (empty: none), and the
-  /// inputs of the comparison.
+  /// The path of a model whose tensors are compared with those of the described
+  /// model, for example the float model of a quantized one; empty: none.
   std::string against;
+  /// The inputs with which the two models are compared.
   verify::InputChoices inputs;
 };
 
-/// Describes the model of the options; returns false, with diagnostics, if it
-/// is not an ONNX model. A model that does not compile has a report, too, and
-/// diagnostics.
+/// Describes the model of the options. A model that does not compile has a
+/// report, too, with the diagnostics. Returns false with diagnostics if the
+/// model is not an ONNX model, or if details, errors or times cannot be
+/// determined.
 bool describeModel(const CompileOptions &options, DescribeOptions describe,
                    ModelReport &report, Diagnostics &diagnostics);
 
@@ -97,16 +98,16 @@ bool collectDetails(Compilation &planned, const Footprint &footprint,
 /// Collects the details that are known even if the model does not compile.
 void collectNodes(const onnx::ModelProto &model, llvm::json::Object &details);
 
-/// Adds the errors of tensors to the details of a report: the lowest
-/// signal-to-noise ratio of the outputs, and for each quantized tensor the
-/// error of its layer.
+/// Adds the errors of tensors to the details of a report: all of them as a
+/// list, the lowest signal-to-noise ratio of the outputs, and the error of each
+/// quantized tensor.
 void addErrors(llvm::ArrayRef<verify::TensorError> errors, ModelReport &report);
 
 /// Prints the members of the JSON object for a report.
 void printReport(llvm::json::OStream &json, const ModelReport &report);
 
-/// Predicts the time of a GPU output in seconds, launch overhead included.
-/// Kernel calls in different branches of a fork run concurrently.
+/// Predicts the seconds of a run on a GPU, launch overhead included. Kernel
+/// calls in different branches of a fork run concurrently.
 double predictedSeconds(const ModelReport &report, const Device &device);
 
 inline constexpr llvm::StringLiteral scalarReason =

@@ -28,8 +28,8 @@ std::string reportPage(llvm::StringRef json) {
   for (auto [name, text] : parts) {
     auto [before, after] = rest.split(("{{" + name + "}}").str());
     page += before;
-    // Drops the first comment of a library if it is a URL; the licences on the
-    // page name the authors.
+    // Drops the first line of a library if it is a comment with a URL; the
+    // licences on the page name the authors.
     page += text.starts_with("// https:") ? text.split('\n').second : text;
     rest = after;
   }

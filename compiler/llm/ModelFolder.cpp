@@ -67,9 +67,10 @@ static std::string inFolder(StringRef folder, StringRef file) {
   return path.str().str();
 }
 
-/// Inserts a Slice before the last MatMul, so that it computes the logits of
-/// the last position only. Returns false if the logits are not the product of
-/// activations and constant weights.
+/// Inserts a Slice before the MatMul or MatMulNBits that computes `logits`, so
+/// that this product gives the logits of the last position only. Returns false
+/// without a change if `logits` is not the product of activations and constant
+/// weights.
 static bool keepLastLogits(onnx::GraphProto &graph, StringRef logits) {
   int position = -1;
   for (int i = 0; i < graph.node_size(); ++i)
@@ -199,8 +200,9 @@ private:
                            hint);
   }
 
-  /// Reads a JSON object from a file of the folder; null if the file does not
-  /// exist, and null with a diagnostic if it is invalid.
+  /// Reads a JSON object from a file of the folder. Returns nothing if the file
+  /// does not exist, and nothing with a diagnostic if it is unreadable or
+  /// invalid.
   std::optional<json::Object> readJson(StringRef file) {
     std::string path = inFolder(result.folder, file);
     if (!sys::fs::exists(path))
@@ -436,7 +438,8 @@ private:
     return true;
   }
 
-  /// Returns the Jinja source of the chat template in the files of the model.
+  /// Returns the Jinja source of the chat template in the files of the model;
+  /// empty if there is none.
   std::string readTemplate() {
     if (auto buffer = MemoryBuffer::getFile(
             inFolder(result.folder, "chat_template.jinja")))

@@ -9,21 +9,24 @@
 
 namespace ingot::llm {
 
-/// What a chat template writes before and after each turn of a conversation.
+/// What a chat template writes before and after each turn of a conversation. A
+/// template of the form `plain` writes nothing.
 struct ChatTemplate {
   llvm::StringLiteral name;
-  /// A string that only Jinja templates of this kind contain.
+  /// A string that only Jinja templates of this kind contain; empty for
+  /// `plain`.
   llvm::StringLiteral mark;
   llvm::StringLiteral start, beforeSystem, afterSystem, beforeUser, afterUser,
       afterAnswer;
-  /// Tokens that must exist; the last one ends an answer.
+  /// Tokens that the tokenizer must have; the last one ends an answer.
   std::vector<llvm::StringLiteral> tokens;
 };
 
 struct ModelFolder {
   std::string folder, model, tokenizerPath;
   Tokenizer tokenizer;
-  /// The inputs and outputs of the network.
+  /// The names of the network's inputs and of its output; empty for an input
+  /// that the network does not have.
   std::string ids, mask, positions, logits;
   bool hasNarrowIds = false;
   /// The symbolic names of the inputs' dynamic dimensions.
@@ -38,8 +41,8 @@ struct ModelFolder {
   /// Whether the network can compute the logits of the last position only.
   bool hasLastLogits = false;
 
-  /// Opens the network. If hasLastLogits, the returned model computes the
-  /// logits of the last position only.
+  /// Opens the network; null with diagnostics on failure. If hasLastLogits, the
+  /// returned model computes the logits of the last position only.
   std::unique_ptr<ModelFile> open(Diagnostics &diagnostics) const;
 };
 
@@ -51,8 +54,9 @@ std::optional<ModelFolder> readModelFolder(llvm::StringRef folder,
                                            llvm::StringRef form,
                                            Diagnostics &diagnostics);
 
-/// Prints settings.h. `header` is the text of the network's generated header,
-/// in which the names of the dynamic sizes are found.
+/// Prints settings.h. `promptChunk` is the number of tokens of a prompt that
+/// are computed in one call. `header` is the text of the network's generated
+/// header, in which the names of the dynamic sizes are found.
 void printSettings(const ModelFolder &model, int64_t promptChunk,
                    llvm::StringRef header, llvm::raw_ostream &os);
 

@@ -246,8 +246,12 @@ private:
     return result;
   }
 
-  /// Adds the other case of the ASCII letters in `set`, and the two characters
-  /// outside of ASCII that fold to ASCII letters.
+  /// If the case is not ignored, returns `set`. Otherwise returns `set` with
+  /// the other case of its ASCII letters, and with the two characters outside
+  /// of ASCII whose other case is one of these letters. Fails if `set` contains
+  /// other characters outside of ASCII, since their other case is unknown,
+  /// unless they are in a range of more than 100 characters, such as the rest
+  /// of a negated set.
   CharSet folded(CharSet set) {
     if (!ignoresCase)
       return set;

@@ -21,8 +21,10 @@ enum RegexOp : int32_t {
   kSet = 0,    ///< set: matches one character of this set
   kSplit = 1,  ///< first, second: tries both targets in this order
   kJump = 2,   ///< target: continues there
-  kAhead = 3,  ///< negated, end: the code up to `end` must (not) match here
-  kAtomic = 4, ///< end: matches the code up to `end` without backtracking
+  kAhead = 3,  ///< negated, end: checks, without advancing, that the code up
+               ///< to `end` matches here (if `negated` is 0) or does not (1)
+  kAtomic = 4, ///< end: matches the code up to `end`, into which the matcher
+               ///< does not backtrack later
   kMatch = 5,  ///< the end of the program, of kAhead or of kAtomic
   kLineEnd = 6,
   kLineStart = 7
@@ -42,8 +44,8 @@ std::optional<RegexProgram> compileRegex(llvm::StringRef pattern,
 RegexProgram literalRegex(llvm::StringRef text, std::vector<CharSet> &sets);
 /// Returns the program that matches one character of `set`.
 RegexProgram charRegex(const CharSet &set, std::vector<CharSet> &sets);
-/// Returns the program that matches a run of characters of one kind: all of
-/// them belong to the same set of `kinds`.
+/// Returns the program that matches the longest run of characters that all
+/// belong to the same set of `kinds`.
 RegexProgram runsRegex(llvm::ArrayRef<CharSet> kinds,
                        std::vector<CharSet> &sets);
 

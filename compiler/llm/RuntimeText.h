@@ -9,8 +9,8 @@ namespace ingot::llm {
 
 extern const llvm::StringRef kTokenizerHeaderText;
 /// The source of the tokenizer before and after its generated functions. Parts
-/// that only some tokenizers need are enclosed in lines `//? NAME` and `//?
-/// end`.
+/// that only some tokenizers need are enclosed in the lines `//? NAME` and
+/// `//? end`.
 extern const llvm::StringRef kTokenizerText;
 extern const llvm::StringRef kTokenizerEndText;
 extern const llvm::StringRef kSamplerText;

@@ -25,8 +25,8 @@ struct AddedToken {
 };
 
 struct Tokenizer {
-  /// The text of each token, by token number; for a byte-level model, its
-  /// bytes.
+  /// The text of each token, by token number; for a byte-level model, the bytes
+  /// that the token stands for.
   std::vector<std::string> texts;
   std::vector<bool> isDefined;
   /// The tokens that the model itself produces, as opposed to added tokens.
@@ -37,11 +37,11 @@ struct Tokenizer {
   std::vector<double> scores;
   std::vector<AddedToken> added;
   std::vector<int32_t> special, before, after;
-  /// The most tokens of an encoded text, which is cut off after them; 0: no
-  /// limit.
+  /// The number of tokens after which an encoded text is cut off; 0: no limit.
   uint64_t mostTokens = 0;
 
-  /// The parts of the runtime source that are needed ("bpe").
+  /// The names of the parts of the runtime source that are needed, such as
+  /// "bpe".
   std::set<std::string> parts;
   std::vector<CharSet> sets;
   std::vector<RegexProgram> patterns;
@@ -63,11 +63,13 @@ struct Tokenizer {
   int32_t find(llvm::StringRef text) const;
 };
 
-/// Reads tokenizer.json; reports unsupported parts by name.
+/// Reads tokenizer.json; nothing with diagnostics if the file is invalid or has
+/// unsupported components, which the diagnostics name.
 std::optional<Tokenizer> readTokenizer(llvm::StringRef path,
                                        Diagnostics &diagnostics);
 
 /// Prints the header and the source of the tokenizer with the namespace `name`.
+/// `source` is the name of the tokenizer.json, for comments.
 void printTokenizerHeader(const Tokenizer &tokenizer, llvm::StringRef name,
                           llvm::StringRef source, llvm::raw_ostream &os);
 void printTokenizerSource(const Tokenizer &tokenizer, llvm::StringRef name,

@@ -118,7 +118,8 @@ static uint32_t hashOf(int32_t left, int32_t right) {
   return (hash ^ hash >> 15) * 2654435761u >> 3;
 }
 
-/// Returns the size of a hash table that is at most half full.
+/// Returns the number of slots of a hash table that `entries` entries fill at
+/// most half.
 static size_t slotsFor(size_t entries) {
   return PowerOf2Ceil(std::max<size_t>(2 * entries, 2));
 }
@@ -192,9 +193,9 @@ static void printMerges(const Tokenizer &t, raw_ostream &os) {
   Tables(os).numbers("uint32_t kMergeSlots", slots);
 }
 
-/// Prints a mapping from code points to sequences of code points, as three
-/// arrays: its keys, the start of each entry in the values, and the values.
-/// `list` is a sequence of (code point, length, values).
+/// Prints a mapping from code points to sequences of code points as three
+/// arrays: the keys, the position of each key's sequence in the values, and the
+/// values. `list` is a sequence of (code point, length, values).
 static void printMapping(StringRef name, ArrayRef<uint32_t> list,
                          raw_ostream &os) {
   std::vector<uint32_t> keys, starts, values;

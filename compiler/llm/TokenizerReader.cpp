@@ -30,7 +30,8 @@ int32_t Tokenizer::find(StringRef text) const {
   return -1;
 }
 
-/// Returns the byte that each character of a byte-level vocabulary stands for.
+/// Maps each character of a byte-level vocabulary to the byte that it stands
+/// for.
 static const std::map<uint32_t, char> &byteAlphabet() {
   static const std::map<uint32_t, char> alphabet = [] {
     std::map<uint32_t, char> result;
@@ -45,8 +46,9 @@ static const std::map<uint32_t, char> &byteAlphabet() {
   return alphabet;
 }
 
-/// Returns the bytes that a byte-level token stands for; the text itself if a
-/// character is not in the alphabet.
+/// Returns the bytes that a byte-level token stands for, and sets `isMapped`.
+/// If `text` has a character outside of the alphabet, clears `isMapped` and
+/// returns `text`.
 static std::string byteLevelText(StringRef text, bool &isMapped) {
   isMapped = false;
   auto points = decodeUtf8(text);
@@ -144,7 +146,8 @@ private:
   }
 
   /// Calls `read` for a component (such as a normalizer) or, if the component
-  /// is a Sequence, for each component in it.
+  /// is a Sequence, for each component in its array `list`. Does nothing if
+  /// `value` is null. `kind` names the component in diagnostics.
   template <typename Read>
   void each(const json::Value *value, StringRef list, StringRef kind, Read read,
             unsigned depth = 0) {
@@ -185,7 +188,8 @@ private:
     unsupported("the pattern `" + printable(pattern, 300) + "` with " + error);
     return "";
   }
-  /// Reads {"String": text} or {"Regex": pattern}.
+  /// Reads a `pattern` of the form {"String": text} or {"Regex": pattern};
+  /// returns the same as `regex`.
   std::string readPattern(const json::Object &object) {
     const json::Object *pattern = object.getObject("pattern");
     if (pattern) {
@@ -299,8 +303,8 @@ private:
     return addPattern(charRegex(chars, result.sets));
   }
 
-  /// Returns before which pieces of text a space is inserted: "always", "first"
-  /// or "never".
+  /// Returns before which pieces of text a space is inserted: "always" (before
+  /// all pieces), "first" (before the first piece of a text) or "never".
   StringRef prependScheme(const json::Object &object) {
     // Older files have only `add_prefix_space`.
     StringRef scheme =
@@ -369,7 +373,8 @@ private:
          });
   }
 
-  /// Adds a token; false with a diagnostic if its number is invalid.
+  /// Adds a token; false with a diagnostic if its number is invalid or its text
+  /// too long.
   bool add(StringRef text, int64_t number) {
     if (number < 0 || number >= kMostVocabulary) {
       invalid("the token `" + printable(text) + "` has the number " +

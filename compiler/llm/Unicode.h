@@ -41,29 +41,27 @@ struct CharSet {
 /// with this first letter ("L"); nothing if there is no such category.
 std::optional<CharSet> charsOfCategory(llvm::StringRef name);
 
-/// Sets that are not general categories: \w of Oniguruma and of Rust, \s,
-/// numeric characters, punctuation, the marks that the normalizers StripAccents
-/// and BertNormalizer remove, and the control characters, spaces and Chinese
-/// characters that BertNormalizer removes or surrounds by spaces.
+/// Sets of characters that are not general categories.
 enum class Chars {
-  Word,
-  RustWord,
-  Space,
+  Word,     ///< \w in patterns of Oniguruma
+  RustWord, ///< \w in patterns of Rust
+  Space,    ///< \s
   Numeric,
   Punctuation,
-  Accents,
-  BertAccents,
-  Control,
-  CleanSpace,
-  Chinese
+  Accents,     ///< the marks that the normalizer StripAccents removes
+  BertAccents, ///< the marks that BertNormalizer removes
+  Control,     ///< the control characters that BertNormalizer removes
+  CleanSpace,  ///< the characters that BertNormalizer replaces by a space
+  Chinese      ///< the characters that BertNormalizer surrounds by spaces
 };
 CharSet charsOf(Chars kind);
 
-/// Concatenated entries: a code point, the number of code points that it maps to, and these
-/// code points.
+/// Return mappings as concatenated entries: a code point, the number of code
+/// points that it maps to, and these code points.
 llvm::ArrayRef<uint32_t> lowerMapping();
 llvm::ArrayRef<uint32_t> canonicalMapping();
-/// Contains only code points whose compatibility mapping differs from the canonical one.
+/// Returns only the code points whose compatibility mapping differs from the
+/// canonical one.
 llvm::ArrayRef<uint32_t> compatibleMapping();
 /// Triples: first and last code point of a range, and their combining class.
 llvm::ArrayRef<uint32_t> combiningClasses();

@@ -48,7 +48,7 @@ def table(name, points):
 
 
 def mapping(name, pairs):
-    """Each entry: code point, length, the code points it becomes."""
+    """Prints an array of entries: a code point, the number of code points that it becomes, and these code points."""
     flat = [x for c, text in pairs for x in (c, len(text), *map(ord, text))]
     print(f"static constexpr uint32_t {name}[] = {{\n{words('0x%x,' % x for x in flat)}\n}};")
 

@@ -45,7 +45,8 @@ static int openCounter(const Event &event) {
   attribute.read_format =
       PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
   attribute.inherit = 1;
-  // Programs without privileges must not count the events of the kernel.
+  // Programs without privileges must not count events in the kernel of the
+  // operating system.
   attribute.exclude_kernel = attribute.exclude_hv = 1;
   return int(syscall(SYS_perf_event_open, &attribute, /*pid=*/0, /*cpu=*/-1,
                      /*group=*/-1, PERF_FLAG_FD_CLOEXEC));
@@ -118,8 +119,9 @@ std::vector<double> Counters::read() const {
       counts.push_back(0);
       continue;
     }
-    // The system takes turns if a processor counts fewer events at a time than
-    // are open.
+    // If more events are open than the processor can count at a time, the
+    // system counts them in turns. So the count is extrapolated to the whole
+    // time.
     counts.push_back(double(value.count) * double(value.enabled) /
                      double(value.running));
   }

@@ -22,7 +22,7 @@ public:
   Counters &operator=(const Counters &) = delete;
 
   llvm::ArrayRef<std::string> names() const { return events; }
-  /// Returns the number of events so far, in the order of names().
+  /// Returns how often each event has occurred so far, in the order of names().
   std::vector<double> read() const;
 
 private:

@@ -52,7 +52,8 @@ private:
 
   /// Returns the number of 32-bit registers that hold a value. Constants are
   /// immediates, and booleans are in predicate registers; indices count as 32
-  /// bits.
+  /// bits, pointers to buffers as 64 bits. The elements of an allocated buffer
+  /// are in registers, unless it is in another memory space.
   static int64_t registersOf(Value value) {
     Type type = value.getType();
     if (matchPattern(value, m_Constant()) || type.isInteger(1))

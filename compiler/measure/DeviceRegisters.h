@@ -7,8 +7,9 @@
 namespace ingot {
 
 /// Estimates the 32-bit registers of a GPU thread: the largest number of
-/// registers for values that are live at the same time. GPU compilers may use
-/// fewer or more.
+/// registers for values that are live at the same time, and a few more for
+/// addresses, within the limits of the GPU. GPU compilers may use fewer or
+/// more.
 int64_t estimateRegisters(kernel::FuncOp kernel, const Device &device);
 
 } // namespace ingot

@@ -1,6 +1,6 @@
-// Includes the generated source in a program that times each launch
-// (launchTimingText), which writes the times, or the reason for its failure, to
-// a file.
+// Builds a program that includes the generated source and times each launch
+// (launchTimingText). The program writes the times, or the reason for its
+// failure, to a file.
 
 #include "compiler/measure/DeviceTiming.h"
 
@@ -23,8 +23,9 @@ using namespace llvm;
 namespace ingot {
 namespace {
 
-/// The last line that the timing program prints if it cannot time the model on
-/// this machine's GPU.
+/// The texts that the timing program writes instead of times: if this machine
+/// has no GPU; if its GPU is not the target (followed by the compute capability
+/// of the GPU); if the program fails otherwise.
 constexpr StringLiteral noDevice = "no device", otherDevice = "other device",
                         failed = "failed";
 
@@ -38,7 +39,8 @@ public:
   }
 
   /// Returns the text of the timing program, which includes the generated
-  /// `source`.
+  /// `source` and times whole runs for `seconds`. If `isCold`, caches are cold
+  /// before each launch.
   std::string program(StringRef source, const TargetDescription &target,
                       double seconds, bool isCold) const {
     std::vector<std::string> bytes;
@@ -73,7 +75,7 @@ public:
 } // namespace
 
 /// Reads the lines that the program has written; nothing if one of them is
-/// wrong.
+/// wrong or there is no run.
 static std::optional<DeviceTimes> readTimes(StringRef text) {
   DeviceTimes times;
   SmallVector<StringRef> lines;
@@ -137,7 +139,8 @@ static std::optional<DeviceTimes> runProgramOf(Compilation &compilation,
   }
   command->insert(command->end(),
                   {"-std=c++17", "-O2", "-w", main, "-o", program});
-  // An option of the linker, since some compilers take each file for source.
+  // Passes the weights as an option of the linker, since some compilers take
+  // each file on the command line for a source.
   if (sys::fs::exists(weights))
     command->insert(command->end(), {"-Xlinker", weights});
   if (Error failure = runProgram(*command)) {

@@ -12,14 +12,15 @@ struct DeviceTimes {
   /// microseconds since the first one began. Launches do not overlap.
   using Run = std::vector<std::pair<double, double>>;
   std::vector<Run> runs;
-  /// The microseconds of whole runs, with the launches as one graph.
+  /// The microseconds of whole runs, whose launches are submitted as one graph.
   std::vector<double> wholeRuns;
 };
 
 /// Builds a program that runs the model on the GPU of this machine, with the
-/// target's compiler or the compiler in the options. `what` describes the
-/// measurement, and `hint` what to do without such a GPU. Times whole runs for
-/// `seconds`. Nothing, with diagnostics, on failure.
+/// target's compiler or the compiler in the options, and times whole runs for
+/// `seconds`. `what`, which names the measurement, and `hint`, which says what
+/// to do without such a GPU, are texts for diagnostics. Nothing, with
+/// diagnostics, on failure.
 std::optional<DeviceTimes> timeOnDevice(Compilation &compilation,
                                         double seconds, llvm::StringRef what,
                                         llvm::StringRef hint);

@@ -1,8 +1,8 @@
-// A folder contains a folder intel-rapl:N for each domain, also on processors
-// of AMD, with these files: `name` (package-0), `energy_uj` (a counter of
-// microjoules, which the processor updates every millisecond), and
-// `max_energy_range_uj`. Domains within a package (intel-rapl:N:M) are part of
-// its counter.
+// /sys/class/powercap contains a folder intel-rapl:N for each package, also on
+// processors of AMD, with these files: `name` (package-0), `energy_uj` (a
+// counter of microjoules, which the processor updates every millisecond), and
+// `max_energy_range_uj` (the value after which the counter restarts). The
+// counter of a package includes the domains within it (intel-rapl:N:M).
 
 #include "compiler/measure/Energy.h"
 
@@ -15,7 +15,8 @@ using namespace llvm;
 
 namespace ingot {
 
-/// Returns the text of a file of the kernel, or nothing if it cannot be read.
+/// Returns the text of a file that the Linux kernel provides; nothing if it
+/// cannot be read.
 static std::optional<std::string> textOf(const std::string &file) {
   auto buffer = MemoryBuffer::getFileAsStream(file);
   if (!buffer)

@@ -240,9 +240,9 @@ struct NodeCalls {
 } // namespace
 
 /// Returns the kernel calls grouped by ONNX nodes. The flash bytes of the calls
-/// in a group are added. Of their bytes in the arena (intermediate tensors) and
-/// on the stack, only the largest count, since the calls run one after the
-/// other.
+/// in a group are added. The bytes in the arena (intermediate tensors) and on
+/// the stack are those of the call with the largest sum of both, since the
+/// calls run one after the other.
 static std::vector<NodeCalls> callsByNodes(const Footprint &footprint) {
   std::vector<NodeCalls> rows;
   llvm::StringMap<size_t> places;
@@ -265,8 +265,8 @@ static std::vector<NodeCalls> callsByNodes(const Footprint &footprint) {
   return rows;
 }
 
-/// Lists entries such as "weights 10240 + code 312: matmul_1x10 (Times212)",
-/// largest first; equal entries are listed once.
+/// Lists the five largest entries such as "weights 10240 + code 312:
+/// matmul_1x10 (Times212)", largest first; equal entries are listed once.
 static std::string heaviest(const Footprint &footprint, StringRef what,
                             int64_t NodeCalls::*first, StringRef other,
                             int64_t NodeCalls::*second) {
@@ -302,8 +302,8 @@ static std::string heaviest(const Footprint &footprint, StringRef what,
   return text;
 }
 
-/// Returns the measured footprint of the model for `options`; nothing on
-/// failure.
+/// Returns the measured footprint of the model for `options`; nothing if the
+/// model does not compile or its code and stack were not measured.
 static std::optional<Footprint> tryOptions(const CompileOptions &options,
                                            MLIRContext &context) {
   Diagnostics ignored;
@@ -314,8 +314,9 @@ static std::optional<Footprint> tryOptions(const CompileOptions &options,
   return footprint;
 }
 
-/// Returns a hint on the flash bytes that --optimize=size would save, unless
-/// the constants alone exceed the limit.
+/// Returns a hint: that the constants alone exceed the limit of flash or, if
+/// they do not, how many bytes --optimize=size would save. Empty if the option
+/// would save none or was given.
 static std::string flashHint(const CompileOptions &options,
                              const Footprint &footprint, MLIRContext &context) {
   int64_t constants = footprint.flash() - footprint.object->code;
@@ -334,8 +335,8 @@ static std::string flashHint(const CompileOptions &options,
       .str();
 }
 
-/// Returns a hint with the RAM bytes that the model needs. If no memory plan
-/// met maxRam, they are those of the smallest plan found.
+/// Returns a hint with the RAM bytes of the smallest memory plan that was
+/// found.
 static std::string ramHint(const Footprint &footprint) {
   std::string parts = "arena " + std::to_string(footprint.arena) + " + stack " +
                       std::to_string(footprint.stack);

@@ -5,7 +5,7 @@
 // compiled the generated C++. The state is kept from run to run.
 //
 //   flash = code + constants (weights among them, unless they are a file)
-//   RAM   = arena + state + stack + writable variables, of which there are none
+//   RAM   = arena + state + stack + variables (generated code has none)
 //
 // Buffers for inputs and outputs belong to the calling program and do not
 // count.
@@ -29,7 +29,7 @@ struct Footprint {
     int64_t weights = 0, code = 0, stack = 0, arena = 0;
     /// The work of a GPU kernel, from which its time is predicted.
     schedule::DeviceWork device;
-    /// Whether this kernel of a GPU output runs on the host.
+    /// Whether this kernel runs on the host although the target is a GPU.
     bool onHost = false;
     /// For kernel calls that run concurrently: the number of the fork (a set of
     /// concurrent branches), and the number of the branch in it.
@@ -67,8 +67,8 @@ findMeasuringCompiler(const CompileOptions &options);
 /// Plans the memory of the model, and measures code and stack if
 /// findMeasuringCompiler finds a compiler. If the RAM exceeds
 /// CompileOptions::maxRam, planning is repeated a few times with less memory
-/// for intermediate tensors (the arena); the best result counts. Null with
-/// diagnostics on failure.
+/// for intermediate tensors (the arena), then also without optional scratch
+/// memory; the best result counts. Null with diagnostics on failure.
 std::unique_ptr<Compilation> planAndMeasure(const CompileOptions &options,
                                             mlir::MLIRContext &context,
                                             Footprint &footprint,

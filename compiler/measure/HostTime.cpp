@@ -45,7 +45,7 @@ static double fastest(llvm::function_ref<void()> work) {
 using Line = uint64_t __attribute__((vector_size(64)));
 
 /// Reads `count` lines of 64 bytes, `repeats` times; returns the xor of the
-/// first words of all lines.
+/// first words of all lines, so that the compiler cannot omit the reads.
 INGOT_WIDEST_CLONES static uint64_t readLines(const Line *lines, size_t count,
                                               size_t repeats) {
   // Separate variables, since g++ 12 keeps an array of vectors in memory.
@@ -96,8 +96,8 @@ INGOT_MULTIPLY_ADDS(multiplyAdds32, INGOT_MULTIPLY_ADDS_32, 32)
 INGOT_MULTIPLY_ADDS(multiplyAdds64, INGOT_MULTIPLY_ADDS_64, 64)
 #undef INGOT_MULTIPLY_ADDS
 
-/// Returns the multiply-adds per second of the target's widest vectors; 0 if
-/// they cannot be measured.
+/// Returns the number of multiply-add instructions per second on the target's
+/// widest vectors; 0 if it cannot be measured.
 static double multiplyAddRate(const TargetDescription &target) {
   if (!target.fma || target.vectorBytes.empty() || !target.runsOnThisHost ||
       !target.runsOnThisHost())
@@ -125,9 +125,9 @@ static int64_t lastCacheBytes() {
 
 HostRates measureHost(const TargetDescription &target) {
   HostRates rates;
-  // Measures the clock rate by a chain of additions, one per cycle; several per
-  // loop iteration, since an iteration takes more than a cycle on some cores
-  // (Zen 4: 1.09).
+  // Measures the clock rate by a chain of additions, each of which takes one
+  // cycle. An iteration of the loop has several additions, since an iteration
+  // takes more than a cycle on some cores (Zen 4: 1.09).
   constexpr uint64_t additions = 4 << 20, ofStep = 8;
   double seconds = fastest([&] {
     uint64_t sum = 1;
@@ -270,9 +270,10 @@ public:
     use(stored, bytes);
     return between + bytes;
   }
-  /// Records a write of a result. Returns the bytes accessed since the memory
-  /// of the result was last used: the bytes of a whole run if the result is an
-  /// output of the model, otherwise only the bytes of the result.
+  /// Records a write of a result. Returns an estimate of the bytes accessed
+  /// since the memory of the result was last used. For an output of the model,
+  /// these are the bytes of all constants and inputs, but at least those of the
+  /// result; for other results, only the bytes of the result.
   int64_t write(Value result) {
     int64_t bytes = bytesOf(result);
     use(result, bytes);
@@ -294,6 +295,7 @@ private:
     });
   }
 
+  /// The bytes of all constants and inputs, and the bytes accessed so far.
   int64_t ofRun = 0, used = 0;
   llvm::DenseMap<Value, int64_t> lastUse;
 };

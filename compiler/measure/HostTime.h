@@ -21,7 +21,8 @@ namespace ingot {
 /// short measurements.
 struct HostRates {
   double cyclesPerSecond = 0;
-  /// Multiply-adds per cycle on the target's widest vectors; 0 if not measured.
+  /// Multiply-add instructions on the target's widest vectors per cycle; 0 if
+  /// not measured.
   double multiplyAdds = 0;
   /// Bytes per second read from the L2 cache, from the shared cache, and from
   /// memory; and the size of the shared cache.
@@ -41,8 +42,9 @@ std::pair<double, double> issueCycles(schedule::GroupOnTarget group,
                                       mlir::DictionaryAttr plan);
 
 struct HostTime {
-  /// The predicted time, and the least time that the limiting resource needs:
-  /// multiply-adds at peak rate, or each byte read or written once.
+  /// The predicted time, and a lower bound of the time: the time of all
+  /// multiply-adds at peak rate, or that of all reads and writes at the rates
+  /// of the caches and of memory, whichever is longer.
   double seconds = 0, limit = 0;
   /// The limiting resource: "issue", "cache", "shared cache", "memory".
   llvm::StringRef bound;

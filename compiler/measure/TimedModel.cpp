@@ -12,7 +12,7 @@ static double milliseconds(TimedModel::Clock::duration time) {
   return std::chrono::duration<double, std::milli>(time).count();
 }
 
-/// Returns what `counters` have counted since they were read before.
+/// Returns what `counters` have counted since they had the values `before`.
 static std::vector<double> since(ArrayRef<double> before,
                                  const Counters &counters) {
   std::vector<double> counts = counters.read();

@@ -30,8 +30,9 @@ public:
   using Clock = std::chrono::steady_clock;
 
   /// Builds the model of a compilation for this machine, and runs it twice. The
-  /// inputs are random numbers. With CompileOptions::trace, the times of kernel
-  /// calls are recorded. Null with diagnostics on failure.
+  /// inputs are random numbers, except those with values fixed by --bind. With
+  /// CompileOptions::trace, later runs record the times of kernel calls. Null
+  /// with diagnostics on failure.
   static std::unique_ptr<TimedModel>
   build(Compilation &compilation, unsigned threads, Diagnostics &diagnostics);
 
@@ -50,8 +51,8 @@ public:
   /// The names of the kernel calls (launchNames).
   std::vector<std::string> names;
 
-  /// If set, counts events in each run and in each recorded kernel call. Set it
-  /// to counters that were opened before the threads were created, by build.
+  /// If set, counts events in each run and in each recorded kernel call. The
+  /// counters must have been opened before build() created the threads.
   std::unique_ptr<Counters> counters;
   /// Returns the median of each counter over the runs.
   std::vector<double> ofCounters() const;
@@ -73,11 +74,12 @@ public:
     ptrdiff_t first, last;
     Clock::time_point start, end;
   };
-  /// The number of events and parts to record, these, and the starts of their
-  /// runs.
+  /// The number of events and parts, counted together, after which recording
+  /// stops; 0 if nothing is recorded.
   size_t wanted = 0;
   std::vector<Event> events;
   std::vector<Part> parts;
+  /// The start of each recorded run, then the end of the last run.
   std::vector<Clock::time_point> starts;
 
 private:

@@ -12,7 +12,8 @@
 namespace ingot {
 
 struct TimelineEvent {
-  /// The name of the kernel or of the run, and "kernel" or "run".
+  /// `name`: the name of the kernel or of the run. `category`: "run", "kernel",
+  /// or "part" (the part of a kernel that one thread executes).
   std::string name, category;
   /// Microseconds since the start of the timeline.
   double start = 0, duration = 0;
@@ -24,7 +25,8 @@ struct TimelineEvent {
   unsigned thread = 0;
 };
 
-/// Prints events. Those of a track may be nested.
+/// Prints events as JSON; `process` is the title of the timeline. The events of
+/// a track may be nested.
 void printTimeline(llvm::StringRef process,
                    llvm::ArrayRef<TimelineEvent> events, llvm::raw_ostream &os);
 

@@ -3,8 +3,8 @@
 // compiled from stage Decide on, built with the target's compiler, and run; the
 // trace hook measures each launch (kernel call). Between two runs of a launch,
 // as much memory is touched as the caches of a core hold, so that weights come
-// from the same cache level as in a network. Launches on a GPU are timed by its
-// events (DeviceTiming.cpp).
+// from the same cache level as in a network. Launches on a GPU are timed by
+// events of the GPU (DeviceTiming.cpp).
 
 #include "compiler/measure/TunePlans.h"
 
@@ -123,8 +123,9 @@ struct GroupModel {
   std::optional<Compilation> compilation;
 };
 
-/// Each kernel call belongs to the copy of the group for one plan (set of loop
-/// parameters). Returns the index of the plan for each call.
+/// Each kernel call of `module` belongs to the copy of the group for one of
+/// `plans` plans (sets of loop parameters). Returns the index of the plan for
+/// each call.
 std::vector<size_t> plansOfLaunches(ModuleOp module, size_t plans) {
   kernel::ProgramOp main;
   module.walk([&](kernel::ProgramOp program) {

@@ -12,10 +12,12 @@ class Calibration {
 public:
   /// Reads a folder with test_data_set_*/input_*.pb or with NAME.npy files, an
   /// .npz with an array for each input, or a single .npy if the model has one
-  /// input. Arrays hold all samples along their first axis. False with
-  /// diagnostics if the data is invalid.
+  /// input. Arrays hold all samples along their first axis; an array with one
+  /// sample serves for all samples of the other inputs. False with diagnostics
+  /// if the data is invalid.
   bool read(llvm::StringRef path, const Graph &graph, Diagnostics &diagnostics);
-  /// Moves the samples from memory to a file, if they are large in total.
+  /// Moves the samples from memory to a file if they have at least 16 MB in
+  /// total.
   void park(std::shared_ptr<Scratch> scratch);
   /// Reads an .npy file with the class of each sample; to be called after
   /// read().

@@ -21,7 +21,8 @@ using llvm::StringRef;
 namespace ingot::quantize {
 
 namespace {
-/// The constants before an activation whose channels are divided by factors.
+/// The constants that are divided by factors, so that the channels of the
+/// activation that is computed from them are divided by the same factors.
 struct Absorber {
   /// The weights (by index) whose rows are divided by the factors, and the
   /// names of the vectors whose elements are divided.
@@ -52,7 +53,7 @@ private:
   bool findAbsorber(const std::string &tensor, size_t channels, int readers,
                     Absorber &absorber) const;
   /// Returns the weights that multiply the channels of a tensor; nothing if the
-  /// tensor has other readers.
+  /// tensor has other readers, or a Gemm that transposes it.
   std::optional<std::vector<size_t>> readersOf(const std::string &tensor) const;
   /// Returns the channel of the operand that an element of a weight multiplies.
   size_t channelOf(const Weight &weight, int64_t row, int64_t column) const;
@@ -109,14 +110,15 @@ bool Equalizer::findAbsorber(const std::string &tensor, size_t count, int depth,
   if (depth > 0 && graph.readers(tensor).size() != 1)
     return false;
   const onnx::NodeProto &node = graph.node(index);
-  // These operators keep the channels, if the number of channels is the same.
+  // These operators process each channel separately. If one of them changes the
+  // number of channels, no absorber has `count` rows, and the search fails.
   for (StringRef type :
        {"Relu", "LeakyRelu", "MaxPool", "AveragePool", "GlobalAveragePool",
         "GlobalMaxPool", "Flatten", "ReduceMean", "Squeeze", "Dropout"})
     if (isOperator(node, type))
       return findAbsorber(node.input(0), count, depth + 1, absorber);
-  // A reshape of a tensor that has only a batch axis and channels also keeps
-  // the channels.
+  // A Reshape also keeps the channels if its result has a batch axis, `count`
+  // channels and otherwise only axes of size 1.
   int place = session.seen(tensor);
   if (isOperator(node, "Reshape") && place >= 0)
     if (auto type = session.probe->observedType(place);

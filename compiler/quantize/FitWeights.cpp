@@ -63,8 +63,8 @@ bool roundWeights(Session &session) {
       return false;
     for (size_t i = first; i < end; ++i) {
       moments[i - first].finish();
-      // Also rounds the weight to 4 bits. The search for precisions may choose
-      // these if the loss stays within the budget.
+      // Also rounds the weight to 4 bits, which the search for precisions may
+      // choose if the loss stays within the budget.
       if (session.options.budget && session.isOpen() && !isNarrow) {
         Weight narrow = sites.weights[i];
         setBits(narrow, 4);

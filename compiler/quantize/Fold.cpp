@@ -99,7 +99,8 @@ static llvm::StringMap<int32_t> inferTypes(onnx::ModelProto &model) {
 }
 
 /// Bypasses operators that return their operand: Identity, and CastLike between
-/// equal types.
+/// equal types. Keeps an operator whose result is an output of the model or is
+/// read by a subgraph.
 static void skipIdentities(Graph &graph,
                            const llvm::StringMap<int32_t> &types) {
   llvm::StringMap<std::string> same;
@@ -121,7 +122,9 @@ static void skipIdentities(Graph &graph,
   removeNodes(graph, [&](int i, auto &) { return gone.count(i); });
 }
 
-/// Returns which nodes depend only on constants.
+/// Returns the indices of the nodes that can be evaluated now: those that
+/// depend only on constants. Excludes random operators, operators with
+/// subgraphs, and DequantizeLinear.
 static llvm::DenseSet<int> constantNodes(const Graph &graph) {
   llvm::DenseSet<int> result;
   for (int i = 0; i < graph.proto().node_size(); ++i) {
@@ -145,7 +148,8 @@ static llvm::DenseSet<int> constantNodes(const Graph &graph) {
   return result;
 }
 
-/// Evaluates the nodes that depend only on constants.
+/// Evaluates the nodes that depend only on constants, and replaces them by
+/// initializers; false with diagnostics on failure.
 static bool foldConstants(Graph &graph, const Host &host,
                           const llvm::StringMap<int32_t> &types) {
   llvm::DenseSet<int> nodes = constantNodes(graph);
@@ -204,8 +208,9 @@ static bool foldConstants(Graph &graph, const Host &host,
   return true;
 }
 
-/// Gives a node its own copy of a constant input, which may then be changed;
-/// returns the name of the copy.
+/// Returns the name of a constant that is input number `input` of `node` and
+/// has no other reader, so that its values may be changed. If the present
+/// constant has other readers, replaces the input by a copy.
 static std::string ownConstant(Graph &graph, onnx::NodeProto &node, int input) {
   std::string name = node.input(input);
   if (graph.readers(name).size() == 1 && !graph.escapes(name))

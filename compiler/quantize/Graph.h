@@ -49,8 +49,8 @@ public:
   /// Converts the model to at least this opset; false with a diagnostic if ONNX
   /// cannot convert it.
   bool raiseOpset(int opset, Diagnostics &diagnostics);
-  /// Removes the inputs that are also initializers, so that these are
-  /// constants, as in compilation.
+  /// Removes the inputs that have an initializer as default value, so that the
+  /// initializers are constants, as when the model is compiled.
   void bindDefaults();
   /// Rebuilds the view after nodes or initializers were added or removed.
   void refresh();

@@ -27,8 +27,8 @@ struct Host {
   std::shared_ptr<Scratch> scratch;
 
   /// Compiles a model in memory for this machine and loads it. The shapes of
-  /// inputs are taken from `sample`; inputs without data have their shape in
-  /// the model. Null with diagnostics on failure.
+  /// inputs are taken from `sample`; inputs without data have the shape that
+  /// the model states. Null with diagnostics on failure.
   std::unique_ptr<HostModel> build(onnx::ModelProto &&model,
                                    const Sample &sample) const;
 };

@@ -119,8 +119,8 @@ void Inserter::addWeight(const Weight &weight) {
     addNode(nodes, "Reshape", {result, shape}, wide);
     return;
   }
-  // The matrix is stored by rows, or by columns if the constant is, so that no
-  // transpose is needed.
+  // Stores the matrix by rows or, if the constant is stored by columns, by
+  // columns, so that no transpose is needed.
   bool hasColumns = weight.axis == 1 && weight.shape.size() == 2;
   int64_t blocks = weight.blocks();
   auto arranged = [&](auto &&from, int64_t length) {

@@ -31,8 +31,8 @@ static int64_t placeInPanel(int64_t row, int64_t column) {
 }
 
 /// Adds, for all pairs of columns i <= j of `panel`, the dot product of the two
-/// columns to `sums`. A row of `sums` has `stride` floats, a multiple of a
-/// block.
+/// columns to `sums`. A row of `sums` has `stride` floats; `stride` is a
+/// multiple of blockColumns.
 INGOT_VECTORIZED static void addProducts(const float *panel, int64_t rows,
                                          int64_t stride, float *sums) {
   constexpr int height = 8;
@@ -231,7 +231,8 @@ void Moments::finish() {
       for (int64_t i = 0; i < n; ++i)
         mean[i] = means[g * depth + p * part + i] -
                   origin[(g * parts() + p) * stride + i];
-      // Computes the covariances: packed without padding, with both triangles.
+      // Computes the covariances in place, copies the upper triangle to the
+      // lower one, and removes the padding at the ends of the rows.
       for (int64_t i = 0; i < n; ++i)
         for (int64_t j = i; j < n; ++j) {
           double value =

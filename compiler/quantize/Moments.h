@@ -13,8 +13,8 @@ namespace ingot::quantize {
 
 class Moments {
 public:
-  /// `samples` is the number of tensors that will be added; from each, only as
-  /// many vectors are taken as `depth` requires.
+  /// `samples` is the number of tensors that will be added. The more columns a
+  /// part of the weight has, the more vectors are taken from each tensor.
   Moments(const Weight &weight, size_t samples);
 
   /// Adds vectors from `data`, the tensor that `node` multiplies with the
@@ -25,8 +25,9 @@ public:
   /// added.
   void finish();
 
-  /// The number of columns of the weight that are treated together: covariances
-  /// between different parts of very deep weights are ignored.
+  /// The number of columns of a part. The columns of a weight are divided into
+  /// parts if there are very many; covariances between columns of different
+  /// parts are ignored.
   int64_t partDepth() const { return part; }
   int64_t parts() const { return (depth + part - 1) / part; }
   /// Returns the covariance matrix of a part within a group.

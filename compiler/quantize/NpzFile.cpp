@@ -56,8 +56,9 @@ struct Member {
 };
 } // namespace
 
-/// Reads the 64-bit sizes of a member from the extra field of the archive, if
-/// the 32-bit fields are saturated, as numpy writes them.
+/// Reads the 64-bit sizes and the offset of a member from its extra field
+/// (`length` bytes at `at`), where numpy writes them if the 32-bit fields are
+/// saturated.
 static void readWideSizes(Bytes file, uint64_t at, uint64_t length,
                           Member &member) {
   for (uint64_t end = at + length; at + 4 <= end;) {

@@ -5,8 +5,10 @@
 //
 //     y = clip(round(x / scale), low, high) * scale
 //
-// with scale, low and high as inputs; constants become inputs too. So the model
-// is compiled once. For float, the scale is so small that y equals x.
+// with scale, low and high as inputs of the model; constants become inputs,
+// too. Therefore, the model need not be compiled again for other scales and
+// weights. To leave an activation in float, the scale is set so small that y
+// equals x.
 
 #ifndef INGOT_COMPILER_QUANTIZE_PROBE_H
 #define INGOT_COMPILER_QUANTIZE_PROBE_H
@@ -30,12 +32,13 @@ class Probe {
 public:
   /// Besides the outputs, each run returns the tensors `observed` and the means
   /// of `averaged`. If `openWeights`, all constants that are multiplied with
-  /// floats or added to them are inputs of the compiled model; otherwise
-  /// changing one recompiles the model.
+  /// floats or added to them are inputs of the compiled model. Otherwise only
+  /// vectors are, such as biases; changing another constant recompiles the
+  /// model.
   Probe(Graph &graph, const Sites &sites, llvm::ArrayRef<std::string> observed,
         std::vector<Averaged> averaged, bool openWeights, const Host &host);
 
-  /// Sets the precision of an activation; the default is float.
+  /// Sets the precision of an activation; 0 bits mean float, the default.
   void set(int activation, int bits, float scale, int zeroPoint);
   void set(int activation, const Activation &like) {
     set(activation, like.bits, like.scale, like.zeroPoint);
@@ -81,7 +84,7 @@ private:
   bool openWeights;
   const Host &host;
   /// The thread pool, created when runs are long enough to benefit from
-  /// threads; results are the same without.
+  /// threads. The results of runs do not depend on it.
   std::unique_ptr<ThreadPool> pool;
 
   struct Step {
@@ -99,8 +102,8 @@ private:
   std::vector<int> sampleOf;
   llvm::SmallVector<llvm::ArrayRef<float>> results, seen, sums, sizes;
   llvm::SmallVector<mlir::RankedTensorType> resultTypes, seenTypes;
-  /// For each observed tensor: the index of the model input that it is; -1 for
-  /// other tensors.
+  /// For each observed tensor: its index among the inputs of the model; -1 if
+  /// it is not an input.
   std::vector<int> seenInputs;
   size_t fedCount = 0;
 };

@@ -16,7 +16,8 @@ namespace ingot::quantize {
 enum class Kind { Int8, Int8Weights, Int4Weights };
 
 /// The allowed loss: the least signal-to-noise ratio of the outputs in
-/// decibels, or the largest share of samples, in percent, whose class changes.
+/// decibels; or, in percent, the largest share of samples whose class changes
+/// or, with labels, the largest loss of accuracy.
 struct Budget {
   double value = 0;
   bool isPercent = false;
@@ -37,10 +38,10 @@ struct QuantizeOptions {
 struct LayerReport {
   std::string node, type, precision, reason;
   int64_t bytesBefore = 0, bytesAfter = 0;
-  /// Signal-to-noise ratio of the outputs in decibels: of the noise that this
-  /// layer adds when all others are quantized, and of all noise when only the
-  /// layers up to this one are quantized; infinite if nothing is lost or
-  /// nothing was measured.
+  /// Signal-to-noise ratios of the outputs in decibels. `alone` counts only the
+  /// noise that this layer adds when all others are quantized; `accumulated`
+  /// counts all noise when only the layers up to this one are quantized.
+  /// Infinite if nothing is lost or nothing was measured.
   double alone = 0, accumulated = 0;
 };
 
@@ -55,7 +56,8 @@ struct QuantizeReport {
   void printJson(llvm::raw_ostream &os) const;
 };
 
-/// Quantizes the model of `options.model`; null with diagnostics on failure.
+/// Quantizes the model `compile.model` and fills in `report`; null with
+/// diagnostics on failure.
 std::unique_ptr<ModelFile> quantizeModel(const CompileOptions &compile,
                                          const QuantizeOptions &options,
                                          mlir::MLIRContext &context,
@@ -63,7 +65,7 @@ std::unique_ptr<ModelFile> quantizeModel(const CompileOptions &compile,
                                          Diagnostics &diagnostics);
 
 /// Returns a function for CompileOptions::makeModel that returns the quantized
-/// model; it may be called several times.
+/// model; it may be called several times. Null with diagnostics on failure.
 std::function<std::unique_ptr<ModelFile>()>
 quantizedModel(const CompileOptions &compile, const QuantizeOptions &options,
                mlir::MLIRContext &context, QuantizeReport &report,

@@ -146,8 +146,9 @@ static Grid gridOf(float low, float high, float part, int bits) {
   return grid;
 }
 
-/// Returns the grid with the least rounding loss for a row of weights, if the
-/// squared error of each counts by its importance.
+/// Returns the grid with the least rounding loss for a row or block of weights:
+/// the sum of the squared errors, each multiplied by the importance of the
+/// weight.
 static Grid chooseGrid(ArrayRef<float> numbers, ArrayRef<float> importance,
                        int bits) {
   float low = 0, high = 0;

@@ -8,8 +8,8 @@
 namespace ingot::quantize {
 
 /// Returns how many consecutive elements of a row of a 4-bit weight share a
-/// scale: at most 32, and a divisor of the row length, since not every runtime
-/// supports other block sizes.
+/// scale: at most 32, and a divisor of the row length. Not every runtime
+/// supports larger blocks, or a last block that is shorter than the others.
 inline int64_t narrowBlock(const Weight &weight) {
   int64_t block = std::min<int64_t>(weight.depth, 32);
   while (weight.depth % block)
@@ -32,8 +32,9 @@ inline void setBits(Weight &weight, int bits) {
 
 /// Chooses scales and integers for the weight's bits. `numbers` are its
 /// elements by rows. With `moments`, the means and covariances of the operand,
-/// minimizes the error of the product; if null, that of the weights. Returns
-/// the mean error of the product per row, to be added to a bias.
+/// minimizes the error of the product, and returns the mean error of each row,
+/// to be added to a bias. If `moments` is null or empty, minimizes the error of
+/// the weights, and returns zeros.
 std::vector<float> roundWeight(Weight &weight, llvm::ArrayRef<float> numbers,
                                const Moments *moments);
 

@@ -25,14 +25,15 @@ public:
   llvm::StringRef path() const { return filePath; }
   /// Appends bytes to the file; returns their offset.
   uint64_t append(llvm::ArrayRef<char> bytes);
-  /// Returns the offset at which data is appended after `bytes` bytes at
-  /// `offset`.
+  /// Returns the offset that append() gives to the data that follows `bytes`
+  /// bytes at `offset`.
   static uint64_t behind(uint64_t offset, uint64_t bytes);
   /// Overwrites bytes of the file at an offset.
   void replace(uint64_t offset, llvm::ArrayRef<char> bytes);
   void read(uint64_t offset, llvm::MutableArrayRef<char> bytes) const;
   /// Writes `bytes` to the file and makes the tensor refer to them as external
-  /// data; overwrites the data to which it already refers, if any.
+  /// data. If the tensor already refers to as many bytes of the file, these are
+  /// overwritten.
   void put(onnx::TensorProto &tensor, llvm::ArrayRef<char> bytes);
   bool has(const onnx::TensorProto &tensor) const;
   /// Moves the data of a tensor back into memory.

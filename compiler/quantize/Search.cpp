@@ -39,20 +39,23 @@ public:
   bool run();
 
 private:
-  /// Whether the loss meets the budget, with a margin of unseenMargin() for
-  /// samples that are not measured and of `margin` decibels in addition.
+  /// Whether the loss meets the budget. If the budget is in decibels, it has to
+  /// be met with a margin: unseenMargin() for samples that are not measured,
+  /// and `margin` decibels in addition.
   bool accepts(const Loss &loss, double margin = 0) const;
-  /// Returns how many decibels unseen samples lose more than the samples to
-  /// which ranges and weights were fitted; the fewer samples, the more. Ten
-  /// networks with test sets (images, speech, November 2026) lost 0.1 to 1.3 dB
-  /// more with 300 samples, and 1.7 to 4.5 with 16, except one.
+  /// Returns a number of decibels by which the loss on unseen samples is
+  /// expected to exceed the loss on the samples to which ranges and weights
+  /// were fitted; the fewer samples, the larger. Measured for ten networks with
+  /// test sets (images, speech, November 2026): 0.1 to 1.3 dB with 300 samples
+  /// and, except for one network, 1.7 to 4.5 dB with 16.
   double unseenMargin() const {
     return 10 * std::log10(1 + 5.5 / std::sqrt(double(session.samples.size())));
   }
   bool measurePlaces();
   /// Measures the costs of some weights and activations. The cost of one is the
   /// loss if it is quantized and all others are in float: otherwise larger
-  /// errors of the others would hide the cost.
+  /// errors of the others would hide the cost. Weights that need a compilation
+  /// get the cost 0. False with diagnostics if a run fails.
   bool measureAlone(llvm::ArrayRef<Place> some, std::vector<double> &costs);
   /// Makes the probe (the compiled model with adjustable precisions) compute a
   /// weight or activation in float, if that needs no compilation.
@@ -72,7 +75,8 @@ private:
   /// is none.
   Place *worst();
   bool raise();
-  /// Gives a weight or activation more bits.
+  /// Gives a weight or activation more bits, and measures the loss; false with
+  /// diagnostics if a run fails.
   bool raise(Place &place);
   /// For weights that cannot change without compilation: sets as few weights to
   /// float as the budget (the allowed loss) requires, those with the largest
@@ -87,7 +91,7 @@ private:
   std::optional<Budget> given;
   Budget budget;
   std::vector<Place> places;
-  /// Whether weights keep their bits as long as an activation can get more
+  /// Whether weights get no more bits as long as an activation can get more
   /// bits.
   bool sparesWeights = false;
   size_t count = 0;
@@ -229,8 +233,10 @@ bool Search::raise(Place &place) {
   place.noise = 0;
   if (!bits || accepts(loss))
     return true;
-  // An activation whose values differ by many orders of magnitude gains little
-  // from 16 bits: measures its cost again, so that it may get float next.
+  // Measures the cost again, so that worst() can choose this weight or
+  // activation to be computed in float if the bits added here reduce the cost
+  // too little. That happens with activations whose values differ by many
+  // orders of magnitude.
   std::vector<double> cost;
   if (!measureAlone(place, cost))
     return false;

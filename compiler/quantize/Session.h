@@ -33,9 +33,11 @@ struct Session {
   const QuantizeOptions &options;
   const Host &host;
   /// The tensors that the probe (the compiled model with adjustable precisions)
-  /// returns in each run: operands of weights, then activations.
+  /// returns in each run: those that weights are multiplied with, then the
+  /// activations to quantize.
   std::vector<std::string> observed;
-  /// The number of multiplications in a run of the model.
+  /// The number of multiplications in a run of the model, estimated from the
+  /// layers with a bias.
   double work = 0;
   std::unique_ptr<Probe> probe;
   /// Returns the elements of a weight before rounding, by rows.
@@ -64,22 +66,25 @@ struct Session {
   std::vector<std::string> activationReason, weightReason;
 
   int seen(llvm::StringRef tensor) const;
-  /// Each run returns the channel means of some tensors; this is the index of a
-  /// weight's result among them; -1 if the weight has no bias to correct.
+  /// For each weight: the index of its result among the tensors whose channel
+  /// means a run returns; -1 if the weight has no bias to correct.
   std::vector<int> averagePlace;
   /// Returns the mean of a weight's results in the last run, by rows.
   std::vector<float> channelMeans(size_t weight) const;
-  /// Returns the tensor that holds the result of a weight, including its bias.
+  /// Returns the name of the tensor that holds the product of a weight in the
+  /// node weight.nodes[reader], including the bias that a following Add adds.
   std::string resultOf(const Weight &weight, size_t reader = 0) const;
   /// Whether weights can change between runs without compilation.
   bool isOpen() const { return open; }
   /// Makes runs return only outputs and means, no other tensors. To be called
-  /// when no further step needs these.
+  /// when no further step needs the other tensors.
   void hideObserved();
 
-  /// Runs `count` evenly spaced samples, and calls `visit` after each.
+  /// Runs `count` evenly spaced samples, and calls `visit` after each; false
+  /// with diagnostics if a run fails.
   bool forEach(size_t count, llvm::function_ref<void(size_t sample)> visit);
-  /// Compares the outputs of `count` samples with those of the float model.
+  /// Compares the outputs of `count` samples with those of the float model;
+  /// false with diagnostics if a run fails.
   bool measure(size_t count, Loss &loss);
   /// Returns how many runs of the model a step may use.
   double affordableRuns() const;
@@ -89,34 +94,38 @@ struct Session {
 
   /// Makes the probe (the compiled model with adjustable precisions) compute an
   /// activation (and the activations that follow it), or a weight, in its
-  /// chosen precision. setFloat makes it compute an activation in float.
+  /// chosen precision.
   void apply(size_t activation);
   void applyWeight(size_t weight);
   /// Replaces the elements of a weight, by rows, before it is rounded.
   void setNumbers(size_t weight, llvm::ArrayRef<float> numbers);
   /// Adds the corrections of a weight to its bias.
   void applyBias(size_t weight);
+  /// Makes runs compute an activation, and the activations that follow it, in
+  /// float.
   void setFloat(size_t activation);
-  /// Makes runs compute a weight in float. The bias of the weight keeps the
-  /// correction of mean errors, unless `isPlain`.
+  /// Makes runs use the float elements of a weight. The bias that is added to
+  /// the results of the weight keeps its correction of mean errors or, if
+  /// `isPlain`, becomes that of the float model.
   void setFloatWeight(size_t weight, bool isPlain = false);
 
 private:
   bool open = true;
 };
 
-// The steps of a quantization, in order; each returns false with diagnostics on
-// failure.
+// The steps of a quantization. Those that return a bool return false with
+// diagnostics on failure.
 bool observe(Session &session);
-/// Balances ranges of channels between operators; observe() has to run before
-/// and after.
+/// Balances ranges of channels between operators. Runs before observe(), since
+/// it changes activations.
 bool equalize(Session &session);
 bool roundWeights(Session &session);
 void chooseRange(Session &session, size_t activation);
 void chooseRanges(Session &session);
 bool refineRanges(Session &session);
 /// Corrects biases for mean errors, measured with as many samples as are
-/// affordable; with a few if `quick`.
+/// affordable; undoes the corrections if the loss increases. If `quick`, uses a
+/// few samples and keeps the corrections in any case.
 bool correctBiases(Session &session, bool quick = false);
 /// Gives more bits to the most expensive weights and activations until the loss
 /// is within the budget, and fewer bits to weights if the budget leaves room.

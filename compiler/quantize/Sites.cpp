@@ -38,7 +38,7 @@ static bool isElementwise(const onnx::NodeProto &node) {
 /// Follows the chain of elementwise operators and reductions that computes
 /// `tensor`. Returns the only tensor on which the chain depends: x for x *
 /// sigmoid(x) or x / sqrt(mean(x * x)); `tensor` itself if there are several
-/// such tensors.
+/// such tensors or no chain.
 static std::string rootOf(const Graph &graph, llvm::StringRef tensor,
                           int depth = 0) {
   int index = graph.producer(tensor);
@@ -60,8 +60,9 @@ static std::string rootOf(const Graph &graph, llvm::StringRef tensor,
   return root.empty() ? tensor.str() : root;
 }
 
-/// Whether the tensor is a feature map: the result of a convolution, or of
-/// operators on it that keep the spatial layout.
+/// Whether the tensor is a feature map: the result of a convolution, or
+/// computed from one by elementwise operators, pools, and operators that
+/// resize, pad, slice or concatenate.
 static bool isPicture(const Graph &graph, llvm::StringRef tensor,
                       int depth = 0) {
   static constexpr llvm::StringLiteral pools[] = {

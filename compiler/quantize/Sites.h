@@ -47,7 +47,7 @@ struct Weight {
   /// The shape of the constant, perhaps with merged axes.
   Shape shape;
   int64_t rows = 0, depth = 0, groups = 1;
-  /// The axis of the constant along which rows are.
+  /// The axis of the constant along which the rows follow each other.
   int axis = 0;
 
   /// The chosen bits: 8, 4, or 0 for float.
@@ -55,7 +55,7 @@ struct Weight {
   /// The number of elements of a row that share a scale; 0: the whole row.
   int64_t block = 0;
   std::vector<float> scales;
-  /// The zero points, one per scale; empty without blocks.
+  /// The zero points, one per scale; empty if the weight has 8 bits.
   std::vector<uint8_t> zeroPoints;
   /// The quantized elements by rows, whatever the layout of the constant.
   std::vector<int8_t> values;
@@ -87,7 +87,10 @@ struct Sites {
 /// Finds weights, and activations unless `weightsOnly`.
 Sites findSites(const Graph &graph, bool weightsOnly);
 
-/// Whether the node can read this operand as integers.
+/// Whether an integer kernel of the node reads this operand, which then is an
+/// activation to quantize: an operand of Conv, ConvTranspose, Gemm or MatMul,
+/// or a feature map that an operator such as AveragePool or Add reads. False
+/// for constants.
 bool takesIntegers(const Graph &graph, int node, int operand);
 
 } // namespace ingot::quantize

@@ -91,7 +91,7 @@ void Histogram::add(llvm::ArrayRef<float> values,
     for (float value : values.slice(at, inner)) {
       channelLeast = std::min(channelLeast, value);
       channelMost = std::max(channelMost, value);
-      // False for NaN as well, which fails every comparison.
+      // `finite` also becomes false for NaN, for which the comparison is false.
       finite &= std::abs(value) <= 1e30f;
     }
   }

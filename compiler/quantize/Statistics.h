@@ -67,7 +67,8 @@ private:
   bool finite = true;
 };
 
-/// The largest magnitude, mean and mean square of each channel along an axis.
+/// The largest magnitude, the sum and the sum of squares of each channel along
+/// an axis.
 class ChannelStatistics {
 public:
   void add(llvm::ArrayRef<float> values, llvm::ArrayRef<int64_t> shape,

@@ -108,11 +108,11 @@ public:
   llvm::ArrayRef<Diagnostic> list() const { return all; }
   bool has(DiagnosticId id) const;
   void clear();
-  /// Returns the warnings, which do not stop the compilation.
+  /// Returns the first 100 warnings, which do not stop the compilation.
   llvm::ArrayRef<Diagnostic> warnings() const { return odd; }
 
   /// Returns the exit code of the most severe class among the diagnostics, in
-  /// the order 70, 2, 1, 4, 3; 0 if there are no diagnostics.
+  /// the order 70, 2, 1, 4, 3; 0 if there are none except warnings.
   ExitCode exitCode() const;
   void print(llvm::raw_ostream &os, bool color = false) const;
   void printJson(llvm::raw_ostream &os) const;

@@ -53,7 +53,7 @@ static llvm::Error runCompiler(const TargetDescription &target,
     return command.takeError();
   command->insert(command->end(), {"-std=c++17", "-w"});
   // GPU compilers reject -fno-exceptions and -fno-rtti. They derive the
-  // language from the file extension, so the language is set explicitly.
+  // language from the file extension; `-x cu` sets it for all extensions.
   if (target.isDevice() && target.emulation.headerName.empty())
     command->insert(command->end(), {"-x", "cu"});
   else

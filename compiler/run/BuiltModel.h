@@ -39,8 +39,8 @@ public:
   virtual bool run(llvm::ArrayRef<const Tensor *> inputs,
                    std::vector<Tensor> &outputs, Diagnostics &diagnostics) = 0;
 
-  /// The values of specialized inputs, to which --bind has fixed these inputs
-  /// when the model was compiled.
+  /// A specialized input and its values. They were fixed when the model was
+  /// compiled: by --bind, or from the data because a shape depends on them.
   struct Bound {
     unsigned input;
     std::vector<char> bytes;
@@ -51,8 +51,8 @@ protected:
   /// Writes the C++ of the model to `source`, and sets the members below from
   /// its interface.
   bool generate(Compilation &compilation, llvm::StringRef source);
-  /// Creates output tensors of the types outputTypes(), with dynamic sizes
-  /// replaced by the values `sizes`.
+  /// Creates output tensors of the types outputTypes(). `sizes` are the values
+  /// of dynamicSizes(); without them, dynamic sizes have their largest values.
   std::vector<Tensor> makeOutputs(llvm::ArrayRef<int64_t> sizes = {}) const;
 
   std::vector<InterfaceSize> sizes;

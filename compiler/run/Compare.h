@@ -32,8 +32,8 @@ struct Difference {
 };
 
 /// Compares like NumPy's isclose: |got - want| <= absolute + relative * |want|,
-/// and NaN equals NaN. For bfloat16 the relative tolerance is at least two
-/// units in the last place.
+/// and NaN equals NaN. Strings must be equal. For bfloat16 the relative
+/// tolerance is at least two units in the last place.
 Difference compare(const Tensor &got, const Tensor &want, Tolerance tolerance);
 
 } // namespace ingot

@@ -14,8 +14,9 @@ using InputData = std::vector<std::optional<Tensor>>;
 
 /// Returns the path of a file in `folder`.
 std::string inFolder(llvm::StringRef folder, const llvm::Twine &name);
-/// Returns the test_data_set_<n> folders in `folder`, ordered by number;
-/// `folder` itself if it is a data set.
+/// Returns the test_data_set_<n> and test_data_<n> folders in `folder`, ordered
+/// by number. If there are none, returns `folder` itself if it is a data set,
+/// else nothing.
 std::vector<std::string> dataSetsIn(llvm::StringRef folder);
 /// Reads the tolerances rtol and atol from case.json in `folder`; without this
 /// file, the tolerance for floats also includes 1e-5 of the range of the
@@ -24,14 +25,16 @@ Tolerance readTolerance(llvm::StringRef folder);
 /// Returns the path of output_<index>.pb.
 std::string outputFile(llvm::StringRef folder, size_t index);
 
-/// Reads the values of a data set: input_0.pb, input_1.pb, ... of a folder.
+/// Reads the values of a data set, input_0.pb, input_1.pb, ... of a folder;
+/// false with diagnostics on failure.
 bool readValues(Compilation &compilation, llvm::StringRef folder,
                 std::vector<ModelValue> &values);
 /// Reads the values of a data set as the tensors that a caller passes for these
-/// values.
+/// values; false with diagnostics on failure.
 bool readInputFolder(Compilation &compilation, llvm::StringRef folder,
                      InputData &data);
 /// Reads inputs from the files of NAME=FILE pairs; all other inputs stay empty.
+/// False with diagnostics on failure.
 bool readGivenFiles(Compilation &compilation,
                     llvm::ArrayRef<std::pair<std::string, std::string>> files,
                     InputData &data);
@@ -49,9 +52,9 @@ std::vector<ModelValue> joinOutputs(llvm::ArrayRef<InterfaceTensor> tensors,
 void widenRows(llvm::ArrayRef<InterfaceTensor> inputs,
                llvm::ArrayRef<mlir::RankedTensorType> types, InputData &data);
 
-/// Fills a tensor with pseudo-random numbers between 0 and 1 (for integers
-/// small ones, for bool both values), determined by the seed. Avoids denormals
-/// and NaN, which would slow down a network.
+/// Fills a tensor with pseudo-random elements, determined by the seed: floats
+/// from 0 to 1, integers and bools of 0 and 1, strings of digits. No float32 is
+/// NaN or denormal, which would slow down a network.
 void fillWithNumbers(Tensor &tensor, uint64_t seed);
 
 /// Sets the shapes of `data`, and the values that may determine shapes, as
@@ -66,10 +69,11 @@ class DataRunner {
 public:
   DataRunner(CompileOptions options, bool dynamic, mlir::MLIRContext &context,
              Diagnostics &diagnostics);
-  /// Returns a new compilation of the model for reading data; nothing is
-  /// compiled yet.
+  /// Returns the compilation of the model for the next run, for reading its
+  /// data; nothing is compiled yet.
   Compilation &fresh();
-  /// Runs on data that was read with fresh().
+  /// Runs on data that was read with fresh(); false with diagnostics on
+  /// failure.
   bool run(InputData data, std::vector<Tensor> &outputs);
   /// Returns the output tensors: their names, and which part of an output value
   /// each one is.

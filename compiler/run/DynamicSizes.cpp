@@ -36,7 +36,7 @@ bool takes(RankedTensorType type, RankedTensorType data) {
 }
 
 /// Returns the value of `size` when the dynamic sizes `sizes` have the values
-/// `values`. Symbols that are not in `sizes` have their largest value.
+/// `values`. All other symbols have their largest value.
 static int64_t sizeAt(const kernel::Dim &size, ArrayRef<InterfaceSize> sizes,
                       ArrayRef<int64_t> values) {
   return size.at([&](kernel::SymbolAttr symbol) {

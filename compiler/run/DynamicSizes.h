@@ -22,9 +22,10 @@ outputTypesOf(mlir::func::FuncOp main);
 bool takes(mlir::RankedTensorType type, mlir::RankedTensorType data);
 
 /// Returns the values of the dynamic sizes `sizes`, in order, if tensors of the
-/// types `data` are passed for inputs of the types `types`; nothing if these
-/// contradict each other, with the reason in `why`. Data-dependent sizes get
-/// their largest value.
+/// types `data` are passed for inputs of the types `types`. Data-dependent
+/// sizes get their largest value. Returns nothing, with the reason in `why`, if
+/// the inputs give one size two values, or a size does not equal the expression
+/// that it must equal.
 std::optional<std::vector<int64_t>>
 valuesOf(llvm::ArrayRef<InterfaceSize> sizes,
          llvm::ArrayRef<mlir::RankedTensorType> types,
@@ -33,9 +34,10 @@ valuesOf(llvm::ArrayRef<InterfaceSize> sizes,
 /// Returns the largest values of `sizes`.
 std::vector<int64_t> largestValues(llvm::ArrayRef<InterfaceSize> sizes);
 
-/// Returns the fields for `sizes` in the io struct (sizes, then pointers to
-/// inputs and outputs): values, and for data-dependent sizes pointers into
-/// `values`, to which the run writes them.
+/// Returns the fields of the io struct that hold `sizes`. They precede the
+/// pointers to inputs and outputs. The field of a data-dependent size is a
+/// pointer to its element of `values`, to which the run writes the size; the
+/// field of any other size is its value.
 std::vector<void *> fieldsOf(llvm::ArrayRef<InterfaceSize> sizes,
                              llvm::MutableArrayRef<int64_t> values);
 

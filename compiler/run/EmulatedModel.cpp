@@ -69,8 +69,8 @@ EmulatedModel::build(Compilation &compilation, ArrayRef<std::string> flags) {
     objects.push_back(weights);
   Progress progress("building the C++");
   std::vector<std::string> customFlags(flags);
-  // The sources of custom operators also use the qualifiers of device code,
-  // such as those that this header defines.
+  // The sources of custom operators use qualifiers of device code, such as
+  // __device__, which the header of the emulation defines.
   if (!target.emulation.headerName.empty() &&
       compilation.options.import.custom) {
     std::string header = folder.file(target.emulation.headerName);

@@ -62,16 +62,17 @@ public:
 
   /// Adds a model; returns its number.
   unsigned add(Model model);
-  /// Builds the program of generated `sources` with their `headers`, compiled
-  /// with `flags`, and `objects`. False with diagnostics on failure: Internal
-  /// if a source does not compile, RunFailed if the program does not link.
+  /// Builds the program from `objects` and from the generated `sources`, whose
+  /// headers are `headers`, compiled with `flags`. False with diagnostics on
+  /// failure: Internal if a source does not compile, RunFailed if the program
+  /// does not link.
   bool build(llvm::ArrayRef<std::string> sources,
              llvm::ArrayRef<std::string> headers,
              llvm::ArrayRef<std::string> flags,
              llvm::ArrayRef<std::string> objects, Diagnostics &diagnostics);
   /// Runs the program on `calls`, for at most `seconds`. Returns the results of
-  /// the calls that finished; if some did not, the program has crashed, and
-  /// `error` says how.
+  /// the calls that finished. `error` says whether the program crashed, took
+  /// too long, or could not be started.
   std::vector<Result> run(llvm::ArrayRef<Call> calls, unsigned seconds,
                           llvm::Error &error) const;
 

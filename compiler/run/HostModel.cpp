@@ -66,8 +66,8 @@ std::unique_ptr<HostModel> HostModel::build(Compilation &compilation,
   if (!model->function) {
     const char *error = dlerror();
     StringRef reason = error ? error : "";
-    // This is a fault of the machine: the file system forbids execution, or
-    // memory is exhausted.
+    // A segment cannot be mapped if the file system forbids execution or if
+    // memory is exhausted. Both are faults of the machine.
     bool isMachine = reason.contains("failed to map segment");
     if (auto [before, missing] = reason.split("undefined symbol: ");
         !missing.empty() && compilation.options.import.custom) {

@@ -18,7 +18,8 @@ public:
                                           llvm::ArrayRef<std::string> flags);
   ~HostModel() override;
 
-  /// Runs the model; `io` are pointers to all inputs, then to all outputs.
+  /// Runs the model. `io` are the fields of the io struct: the dynamic sizes,
+  /// then pointers to all inputs, then to all outputs.
   ingot_status run(llvm::ArrayRef<void *> io, const ingot_context *context);
   bool run(llvm::ArrayRef<const Tensor *> inputs, std::vector<Tensor> &outputs,
            Diagnostics &diagnostics) override;

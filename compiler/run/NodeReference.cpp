@@ -181,9 +181,9 @@ static bool collapse(ArrayRef<int64_t> shape, ArrayRef<int64_t> strides,
   return true;
 }
 
-/// Finds the argument, or the offset in the arena (the memory of intermediate
-/// tensors), at which a buffer begins; false if it is in neither. Buffers in
-/// fast local memory (VTCM) are not checked.
+/// Sets in `node` where a buffer begins: the argument that contains it, or the
+/// offset in the arena (the memory of intermediate tensors). Returns false for
+/// any other buffer; buffers in fast local memory (VTCM) are not checked.
 static bool locate(Value buffer, TestNode &node) {
   node.offset = 0;
   while (auto view = buffer.getDefiningOp<kernel::ViewOp>()) {

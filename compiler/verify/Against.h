@@ -10,8 +10,8 @@ namespace ingot::verify {
 /// The model that another model is compared with; no options if there is none.
 struct Against {
   std::optional<CompileOptions> options;
-  /// Returns `data`, the inputs of the model to compare, in the order of the
-  /// inputs of this model.
+  /// Reorders `data`, the inputs of the verified model, to the order of the
+  /// inputs of the model that `options` compile.
   std::function<InputData(const InputData &)> arrange;
 };
 

@@ -139,10 +139,12 @@ private:
   std::optional<std::vector<ModelValue>>
   valuesWith(const CompileOptions &options, ArrayRef<std::string> others,
              const InputData &data, Diagnostics &trial);
-  /// Returns the error of a tensor; nothing if there is no expected value.
+  /// Returns the error of the tensor `name` with the value `got`; nothing if
+  /// there is no expected value, or if `got` is a sequence or absent.
   std::optional<TensorError> errorOf(const std::string &name,
                                      const ModelValue &got) const;
-  /// Returns the error of `name` if the model is compiled with `options`.
+  /// Returns the error of `name` if the model is compiled with `options`;
+  /// nothing if that fails or there is no expected value.
   std::optional<TensorError> errorWith(const CompileOptions &options,
                                        const std::string &name);
   bool isOutput(const std::string &name) const {
@@ -164,8 +166,9 @@ private:
   std::unique_ptr<Compilation> reader;
   std::unique_ptr<Tolerances> tolerances;
   std::vector<std::string> outputs;
-  /// All tensors of the graph in topological order; and those of them that are
-  /// not outputs of the model and have an expected value.
+  /// All tensors of the graph in topological order, except results of Constant
+  /// nodes; and those of them that are not outputs of the model and have an
+  /// expected value.
   std::vector<std::string> all, inner;
   llvm::StringMap<int> producers;
   llvm::StringMap<std::optional<ModelValue>> expected;
@@ -300,8 +303,8 @@ void Search::nameNode(const std::string &tensor) {
         found.errorOfInputs = std::max(found.errorOfInputs, error.relative);
 }
 
-/// Finds the kernel that computes the node if the model is compiled without
-/// additional outputs.
+/// Finds the kernel that computes the wrong node if the model is compiled
+/// without additional outputs.
 void Search::findKernel() {
   Diagnostics trial;
   Compilation compilation(compile, context, trial);
@@ -322,8 +325,10 @@ void Search::findKernel() {
   });
 }
 
-/// Compares the node with the node of the other model that computes the same
-/// tensor: its attributes and constants.
+/// Compares the operator, the attributes and the constants of the wrong node
+/// with those of its counterpart, the node of the model `against` that computes
+/// the same tensor. Returns true, with the reason in `found.cause`, if they
+/// differ or there is no counterpart.
 bool Search::findDifference() {
   Diagnostics trial;
   Compilation other(*against.options, context, trial);
@@ -496,9 +501,9 @@ std::optional<NodeErrors> Search::run(bool isWrong) {
   }
   if (!isWrong)
     return std::move(found);
-  // The error vanishes if all tensors are outputs. So searches by bisection
-  // with one additional output at a time: tensors before the faulty kernel are
-  // right, and those after it wrong.
+  // The error vanishes if all tensors are outputs. The faulty kernel is
+  // therefore found by bisection, with one additional output per run: tensors
+  // before the faulty kernel are right, and those after it wrong.
   size_t least = 0, most = inner.size();
   std::string tensor;
   while (least < most) {

@@ -20,27 +20,30 @@ namespace ingot::verify {
 struct TensorError {
   std::string name;
   std::string type;
-  /// The largest error, absolute, in units of the range of the expected
-  /// numbers, and in units in the last place of the expected number.
+  /// The largest error: as an absolute number, in units of the range of the
+  /// expected numbers, and in units in the last place of the expected number.
   double error = 0, relative = 0, ulp = 0;
   double range = 0, tolerance = 0;
   /// The signal-to-noise ratio: the power of the expected numbers over the
   /// power of the error.
   double decibels = 0;
   /// The index of the element with the largest error, and the actual and the
-  /// expected value of this element; empty if the tensor is right.
+  /// expected value of this element. If the types differ: the actual type.
+  /// Empty if the tensor is right.
   std::string worst;
   bool isRight = true;
 };
 
 /// Compares the tensor `got` with `want`; `tolerance` is in units of the range
-/// of `want`. Integers must be equal or, if `isQuantized`, differ by at most
-/// one.
+/// of `want`. Strings and integers must be equal; but if `isQuantized`,
+/// integers of at most 16 bits may differ by one, or by the tolerance if that
+/// is more.
 TensorError measure(llvm::StringRef name, const Tensor &got, const Tensor &want,
                     double tolerance, bool isQuantized);
 
 /// Returns the largest difference between the tensors `value` and `moved`, in
-/// units of the range of `value`.
+/// units of the range of `value`; 0 if they are not float tensors of the same
+/// type.
 double changeOf(const std::optional<ModelValue> &value,
                 const std::optional<ModelValue> &moved);
 
@@ -62,7 +65,9 @@ struct NodeErrors {
   std::string cause;
 };
 
-/// Compares all tensors for `data`. `isWrong` tells whether an output is wrong.
+/// Compares all tensors for `data` with those of `against` or, without such a
+/// model, with those that the engine in `reference` computes. `isWrong` tells
+/// whether an output is wrong; `tolerance` replaces the derived tolerances.
 /// Nothing, with diagnostics, on failure.
 std::optional<NodeErrors>
 findNodeErrors(const CompileOptions &compile, const InputData &data,
@@ -70,9 +75,9 @@ findNodeErrors(const CompileOptions &compile, const InputData &data,
                bool isWrong, std::optional<double> tolerance,
                mlir::MLIRContext &context, Diagnostics &diagnostics);
 
-/// Compares all tensors for `data` with the tensors of the same names in
-/// another model; returns the errors in topological order. Nothing, with
-/// diagnostics, on failure.
+/// Compares all tensors for `data` with the tensors of the same names in the
+/// model `against`, and outputs with outputs in order; returns the errors in
+/// topological order. Nothing, with diagnostics, on failure.
 std::optional<std::vector<TensorError>>
 compareTensors(const CompileOptions &compile, const InputData &data,
                const Against &against, mlir::MLIRContext &context,

@@ -29,6 +29,7 @@ public:
   /// Returns "onnxruntime" with its version.
   const std::string &name() const { return version; }
   /// Runs the model for some seconds; appends the milliseconds of each run.
+  /// False with diagnostics if the other process has ended.
   bool run(double seconds, std::vector<double> &times,
            Diagnostics &diagnostics);
 

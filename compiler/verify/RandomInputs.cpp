@@ -33,7 +33,7 @@ static std::string keyOf(const onnx::TensorShapeProto_Dimension &dim,
                                  : dim.dim_param();
 }
 
-/// Whether a symbol is a formula such as "past + 1".
+/// Whether a symbol is a sum such as "past + 1".
 static bool isFormula(StringRef symbol) {
   return symbol.find_first_of(" +-*()/") != StringRef::npos &&
          symbol.contains_insensitive("+");
@@ -87,8 +87,8 @@ std::vector<Sizes> sizesToRun(const onnx::ModelProto &model,
         open.push_back({key, int64_t(axis), type->shape().dim_size()});
     }
   }
-  // Up to three sets of sizes: small ones, larger ones, and for ranges ones in
-  // between.
+  // Up to three sets of sizes: one with small sizes, one with larger sizes and,
+  // if --dim gives ranges, one with sizes in between.
   std::vector<Sizes> sets(3, fixed);
   bool isOpen = false;
   for (const OpenDimension &dim : open) {
@@ -322,8 +322,8 @@ static void store(Tensor &tensor, int64_t i, double number) {
   std::memcpy(tensor.bytes.data() + i * size, &bits, size);
 }
 
-/// Fills a tensor with numbers that are valid for the input; adds a note for
-/// the user about them.
+/// Fills a tensor with numbers in the range `wanted` or, if it is null, with
+/// numbers that are valid for the input; adds a note for the user about them.
 static void fill(Tensor &tensor, const GraphInput &input, const Use &use,
                  const NumberRange *wanted, Random &random,
                  std::vector<std::string> &notes) {

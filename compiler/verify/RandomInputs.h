@@ -29,16 +29,16 @@ struct InputChoices {
 using Sizes = std::map<std::string, int64_t>;
 
 /// Returns one or more sets of sizes with which to run the model. Sizes that
-/// --dim fixes are kept; for a range of --dim, the sets contain its least size,
-/// a larger one and one in between.
+/// --dim or the data in `given` fix are kept; for a range of --dim, the sets
+/// contain its least size, a larger one and one in between.
 std::vector<Sizes> sizesToRun(const onnx::ModelProto &model,
                               const ImportOptions &import,
                               const InputData &given,
                               mlir::MLIRContext &context);
 
 /// Reads the inputs of InputChoices::files and fills in the others. Values of
-/// --bind are kept. Returns false with diagnostics, for example if an input
-/// determines a shape.
+/// --bind are kept. Adds a description of each input to `notes`, for the user.
+/// Returns false with diagnostics, for example if an input determines a shape.
 bool makeInputs(Compilation &compilation, const InputChoices &choices,
                 const Sizes &sizes, InputData &data,
                 std::vector<std::string> &notes);

@@ -46,8 +46,9 @@ static std::string textOf(StringRef path) {
   return buffer ? (*buffer)->getBuffer().trim().str() : "";
 }
 
-/// Reads the values NAME_0.pb, NAME_1.pb, and so on. `kinds` tells which of
-/// them are sequences; values after its end are tensors.
+/// Reads the values NAME_0.pb, NAME_1.pb, and so on; nothing for a value whose
+/// file is missing or unreadable. `kinds` tells which of the values are
+/// sequences; values after the end of `kinds` are tensors.
 static std::vector<std::optional<ModelValue>>
 readAll(const TemporaryFolder &folder, StringRef name, size_t count,
         ArrayRef<ModelValue> kinds, MLIRContext &context) {
@@ -62,7 +63,8 @@ readAll(const TemporaryFolder &folder, StringRef name, size_t count,
   return values;
 }
 
-/// Evaluates the imported model by the definitions of its operators.
+/// Evaluates the imported model by the definitions of its operators. Nothing,
+/// with diagnostics or the reason in `reason`, if that is impossible.
 static std::optional<Expected>
 evaluateDefinitions(const CompileOptions &compile, const InputData &data,
                     MLIRContext &context, Diagnostics &diagnostics,

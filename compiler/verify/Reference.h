@@ -21,8 +21,8 @@ enum class Engine { Any, OnnxRuntime, Onnx, Definition };
 struct Expected {
   /// For example "onnxruntime 1.31.1" or "Ingot's definitions".
   std::string engine;
-  /// The reason why a preferred engine was not used; empty if the first one was
-  /// used.
+  /// The reason why a preferred engine was not used; empty if the most
+  /// preferred one was used.
   std::string passedOver;
   /// The values of the model's outputs, then of the requested tensors inside of
   /// the model; nothing for a value that is not a tensor or sequence.

@@ -134,8 +134,9 @@ void Tolerances::read(const onnx::NodeProto &node) {
   if (type == "QuantizeLinear" || type == "DynamicQuantizeLinear" ||
       type.starts_with("QLinear")) {
     path.quantizing += 1;
-    // All of these operators but QuantizeLinear quantize to 8 bits. The type of
-    // its result is that of the zero point, or an attribute.
+    // All of these operators but QuantizeLinear quantize to 8 bits. The result
+    // of QuantizeLinear has the type of the zero point, or the type that an
+    // attribute names.
     int32_t to = 0;
     if (type == "QuantizeLinear" && node.input_size() > 2)
       to = types.lookup(node.input(2));

@@ -59,10 +59,12 @@ void BodyBuilder::forRange(Expr lo, Expr hi,
 /// thread processes in unrolled code. More elements are processed in a loop.
 static constexpr int64_t mostInText = 32;
 
-/// Several threads share a row: calls `step` for each vector of the row that
-/// the thread with index `thread` processes. The vectors have `vectorLanes`
-/// elements and begin at thread * vectorLanes, at a distance of threads *
-/// vectorLanes.
+/// Emits the part of the thread with index `thread` if `threads` threads share
+/// a row of `trips` elements: `step` for each vector of the row that this
+/// thread processes. The vectors have `vectorLanes` elements; the first begins
+/// at thread * vectorLanes, each next one threads * vectorLanes elements later.
+/// `step` gets the index and the carried values, which begin as `init`. Returns
+/// the final carried values.
 static Exprs overShare(BodyBuilder &b, int64_t threads, Expr thread,
                        const Dim &trips, ArrayRef<Expr> init,
                        llvm::function_ref<Exprs(Expr, ArrayRef<Expr>)> step) {

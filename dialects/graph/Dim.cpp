@@ -25,8 +25,9 @@ template <typename Size> struct Shapes {
     for (ArrayRef<Size> shape : shapes)
       for (auto [i, size] : enumerate(shape)) {
         Size &to = result[rank - shape.size() + i];
-        // Fails if a dynamic size may be 1: the broadcast size is then unknown
-        // at compile time.
+        // Fails if neither size is the constant 1 and the two are not known to
+        // be equal. Then the shapes do not fit, or a dynamic size may be 1, so
+        // that the broadcast size is unknown at compile time.
         bool isOne = size == Size(1), isFirst = to == Size(1);
         if (!isOne && !isFirst && !(size == to))
           return std::nullopt;

@@ -24,10 +24,10 @@ template <typename Size> using ShapeOf = llvm::SmallVector<Size>;
 template <typename Size> using ShapeRef = llvm::ArrayRef<Size>;
 
 #define INGOT_SHAPE_ARITHMETIC(SIZE)                                             \
-  /** Returns the number of elements along all of `sizes`. */                    \
+  /** Returns the product of `sizes`. */                                         \
   SIZE product(ShapeRef<SIZE> sizes);                                            \
-  /** NumPy's broadcasting; empty if the shapes do not fit, or if that is not  \
-      known before run time. */ \
+  /** Returns the shape to which NumPy's rule broadcasts `shapes`; empty if    \
+      they do not fit, or if the shape is unknown at compile time. */ \
   std::optional<ShapeOf<SIZE>> broadcastShapes(                                  \
       llvm::ArrayRef<ShapeRef<SIZE>> shapes);                                    \
   /** Returns `sizes` with `size` at each of `axes`. */                          \
@@ -37,8 +37,9 @@ template <typename Size> using ShapeRef = llvm::ArrayRef<Size>;
       on. */ \
   ShapeOf<SIZE> spliced(ShapeRef<SIZE> sizes, size_t axis, size_t count,         \
                         ShapeRef<SIZE> between);                                 \
-  /** Returns the shape of tensors of the shapes `parts` one after another     \
-      along `axis`; empty if the parts differ in another axis. */ \
+  /** Returns the shape of the concatenation, along `axis`, of tensors with    \
+      the shapes `parts`; empty if these differ in the rank or in the size of  \
+      another axis. */ \
   std::optional<ShapeOf<SIZE>> concatenated(                                     \
       llvm::ArrayRef<ShapeRef<SIZE>> parts, int64_t axis);                       \
   /** Returns [N, spatial..., channels], N being the first of `sizes`. */        \

@@ -221,8 +221,8 @@ Expr ElementBuilder::load(Value tensor, ArrayRef<Expr> idx) {
 }
 
 /// Names an element after the operator that computes it (`relu`, `exp`), unless
-/// the operator only returns a loaded value. The result of a conversion is
-/// named "narrowed" or "converted".
+/// the operator only returns a loaded or a carried value. The result of a
+/// conversion is named "narrowed" or "converted".
 static Expr nameElement(Expr element, Operation *op) {
   if (!isa_and_nonnull<memref::LoadOp, vector::LoadOp>(
           element.value.getDefiningOp()) &&
@@ -402,8 +402,8 @@ Expr ElementBuilder::ifElse(Expr condition, llvm::function_ref<Expr()> then,
   APInt known;
   if (matchPattern(condition.value, m_ConstantInt(&known)))
     return known.isZero() ? otherwise() : then();
-  // The result type of scf.if is known only after one region has been built, so
-  // the regions are built first.
+  // The result type of scf.if is known only after one of its regions has been
+  // built, so the regions are built before the scf.if.
   Block *thenBlock = new Block(), *elseBlock = new Block();
   Expr x, y;
   {

@@ -18,10 +18,11 @@ namespace ingot::graph {
 using Exprs = llvm::SmallVector<Expr, 4>;
 
 /// Returns the type in which elements that have type `type` in the graph are
-/// computed: f32 for f16, bf16 and 8-bit floats, signless integers (see Expr).
+/// computed: f32 for narrower floats, otherwise storageType(type).
 mlir::Type computeType(mlir::Type type);
 /// Returns the type in which elements that have type `type` in the graph are
-/// stored in a memref: the same float type, or a signless integer.
+/// stored in a memref: for integers a signless integer (i1, or at least 8
+/// bits), otherwise `type` itself.
 mlir::Type storageType(mlir::Type type);
 /// Returns the memref type in which a tensor is stored.
 mlir::MemRefType storageType(mlir::RankedTensorType type);
@@ -64,8 +65,10 @@ public:
   /// Returns a value of the IR as an expression of element type `type`.
   Expr wrap(mlir::Value value, mlir::Type type) { return {this, value, type}; }
 
-  /// Emits for (i = lo; i < hi; i += step), carrying values. If the loop is
-  /// known to run once, emits the body without a loop.
+  /// Emits for (i = lo; i < hi; i += step) with values that are carried from
+  /// one iteration to the next and begin as `init`; returns the final values.
+  /// With `trips`, i runs from 0 to trips - 1; if `trips` is the constant 1,
+  /// the body is emitted without a loop.
   Exprs
   loop(Expr lo, Expr hi, int64_t step, llvm::ArrayRef<Expr> init,
        llvm::function_ref<Exprs(Expr i, llvm::ArrayRef<Expr> carried)> body);
@@ -89,13 +92,13 @@ public:
               llvm::function_ref<Expr(llvm::ArrayRef<Expr> i, Expr acc)> body) {
     return reduce(Dims(trips.begin(), trips.end()), init, body);
   }
-  /// Emits a branch on a scalar condition. The code of only one side is
-  /// executed.
+  /// Emits a branch on a scalar condition; only one side is executed. If the
+  /// condition is a constant, emits only the code of the side that it selects.
   Expr ifElse(Expr condition, llvm::function_ref<Expr()> then,
               llvm::function_ref<Expr()> otherwise);
 
-  /// Returns the row-major position of the element `idx` in a tensor of
-  /// `shape`; `delinearize` is the inverse.
+  /// Returns the row-major position of the element `idx` in a tensor with the
+  /// given sizes; `delinearize` is the inverse.
   Expr linearize(llvm::ArrayRef<Expr> idx, llvm::ArrayRef<Dim> sizes);
   Expr linearize(llvm::ArrayRef<Expr> idx, llvm::ArrayRef<int64_t> shape) {
     return linearize(idx, Dims(shape.begin(), shape.end()));
@@ -138,11 +141,11 @@ public:
 protected:
   Expr loadBuffer(mlir::Value buffer, mlir::Type elementType,
                   llvm::ArrayRef<Expr> idx);
-  /// Builds the element of `tensor` at `idx` by the definition of the operator
-  /// that yields `tensor`: the code that computes one element of it.
+  /// Builds the element of `tensor` at `idx` by the definition (the code that
+  /// computes one element) of the operator that yields `tensor`.
   Expr build(mlir::Value tensor, llvm::ArrayRef<Expr> idx);
-  /// Builds one iteration of a reduction. Names its result "sum" unless `body`
-  /// has named it.
+  /// Builds one iteration of a reduction. Names its result "total" and the
+  /// index `i` "term" unless `body` has named them.
   Exprs reductionStep(Expr i, Expr acc,
                       llvm::function_ref<Expr(Expr, Expr)> body);
 
@@ -204,8 +207,9 @@ public:
                        llvm::function_ref<void(llvm::ArrayRef<Expr>)> body) {
     forIndependent(trips, body);
   }
-  /// Emits loops like forIndependent. If `trips` is not empty, `body` runs on
-  /// vectors of elements along the last axis of `trips`.
+  /// Emits loops like forIndependent. Unless this is overridden, the innermost
+  /// loop is emitted by forLanes, so that `body` runs on vectors of elements
+  /// along the last axis of `trips`.
   virtual void forColumns(llvm::ArrayRef<Dim> trips,
                           llvm::function_ref<void(llvm::ArrayRef<Expr>)> body);
   /// Emits `trips` independent iterations, for use inside of a sequential loop.
@@ -220,11 +224,14 @@ public:
   void when(Expr condition, llvm::function_ref<void()> then);
 
   /// Emits body(i) for i in [0, trips): with vectors of `vectorLanes` elements
-  /// along the last axis, then for the remaining elements one by one.
+  /// along the last axis, then for the remaining elements one by one. If
+  /// several threads share the row (forRows), emits only the vectors of this
+  /// thread.
   void forLanes(const Dim &trips, llvm::function_ref<void(Expr i)> body);
-  /// Emits a reduction like forLanes, with an accumulator that starts as
-  /// `init`. `merge` combines the partial results of the lanes. Returns the
-  /// final accumulator.
+  /// Emits a reduction over [0, trips), by vectors and single elements like
+  /// forLanes. The accumulator starts as `init`, and `body` adds element `i` to
+  /// it. `merge` combines the partial results of two lanes or two threads.
+  /// Returns the final accumulator.
   Expr reduceLanes(const Dim &trips, Expr init,
                    llvm::function_ref<Expr(Expr i, Expr acc)> body,
                    llvm::function_ref<Expr(Expr, Expr)> merge);
@@ -234,7 +241,7 @@ public:
   static Expr mergeLanes(Expr acc, llvm::function_ref<Expr(Expr, Expr)> merge);
 
   /// Returns how many of `trips` iterations whole vectors cover: the largest
-  /// multiple of `vectorLanes`.
+  /// multiple of `vectorLanes`, or 0 if `vectorLanes` is 1.
   Dim tripsInLanes(const Dim &trips) const {
     return vectorLanes > 1 ? trips.floorDiv(vectorLanes) * vectorLanes : 0;
   }

@@ -37,10 +37,10 @@ public:
   void clear();
 
 private:
-  /// The value of an index is represented as `base + offset`. `base` is a
-  /// number that baseOf has given to the index without its constant: the same
-  /// value, or the same operation on equal operands, gets the same number. It
-  /// is 0 if the index is the constant `offset`.
+  /// An index, represented as a value plus the constant `offset`. `base` is the
+  /// number that baseOf has given to the value: the same value, or the same
+  /// operation on equal operands, gets the same number. If the index is just
+  /// the constant `offset`, `base` is 0.
   struct Number {
     int64_t base, offset;
   };

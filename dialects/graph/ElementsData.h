@@ -29,7 +29,8 @@ uint64_t hashOfSample(mlir::ElementsAttr value);
 bool haveSameBytes(mlir::ElementsAttr a, mlir::ElementsAttr b);
 
 /// Returns an attribute whose elements are the bytes `data` in row-major order:
-/// a dense attribute if small, otherwise a resource that owns `data`.
+/// a dense attribute if they are few, otherwise a resource that has the name
+/// `name` and owns `data`.
 mlir::ElementsAttr elementsFromBytes(mlir::RankedTensorType type,
                                      std::vector<char> &&data,
                                      llvm::StringRef name);

@@ -65,8 +65,9 @@ Expr operator&(Expr x, Expr y) { return bitwise<arith::AndIOp>(x, y); }
 Expr operator|(Expr x, Expr y) { return bitwise<arith::OrIOp>(x, y); }
 Expr operator^(Expr x, Expr y) { return bitwise<arith::XOrIOp>(x, y); }
 
-/// Divides integers without undefined behaviour: divisors 0 and -1 are replaced
-/// by 1, and the result is corrected.
+/// Returns the quotient of two integers, or their remainder if `remainder`, by
+/// code without undefined behaviour: the divisors 0 and, if signed, -1 are
+/// replaced by 1, and the result is corrected.
 static Expr guardedDivision(Expr x, Expr y, bool remainder) {
   ElementBuilder::unify(x, y);
   APInt divisor;
@@ -205,9 +206,9 @@ Expr select(Expr condition, double x, Expr y) {
   return select(condition, literal(y, x), y);
 }
 
-/// Whether `x` is a float constant other than NaN. A maximum with such a
-/// constant propagates the NaN of the other operand by one compare and select,
-/// which is one instruction on most targets.
+/// Whether `x` is a float constant other than NaN. A maximum or minimum with
+/// such a constant propagates the NaN of the other operand by one compare and
+/// select, which is one instruction on most targets.
 static bool isOrderedConstant(Expr x) {
   llvm::APFloat value(0.0);
   return matchPattern(x.value, m_ConstantFloat(&value)) && !value.isNaN();
@@ -251,8 +252,8 @@ Expr fma(Expr x, Expr y, Expr z) {
 }
 
 /// Applies a function of floats. ONNX defines some functions, for example Erf,
-/// for integers as well: an integer is converted to a float type that is wide
-/// enough, and the result is truncated.
+/// for integers as well: an integer is converted to f32 (if it has at most 16
+/// bits) or f64, and the result is truncated.
 template <typename OpT> static Expr unary(Expr x) {
   if (isFloat(x))
     return {x.builder, make<OpT>(x, x.value), x.type};

@@ -15,8 +15,9 @@ namespace ingot::graph {
 class ElementBuilder;
 
 /// `type` is the element type in the graph (f16, ui8, i1, index ...). `value`
-/// has the type of the computation: f32 for f16, bf16 and 8-bit floats,
-/// signless integers, or a vector of these.
+/// has the type in which such elements are computed (`computeType`: f32 for
+/// narrower floats, a signless integer for an integer), or is a vector of
+/// elements of that type.
 struct Expr {
   ElementBuilder *builder = nullptr;
   mlir::Value value;
@@ -28,16 +29,18 @@ struct Expr {
 Expr operator+(Expr x, Expr y);
 Expr operator-(Expr x, Expr y);
 Expr operator*(Expr x, Expr y);
-/// Returns x / y. Integers truncate towards zero, x / 0 is 0, and MIN / -1
-/// wraps.
+/// Returns x / y. A quotient of integers is truncated towards zero; for
+/// integers x / 0 is 0, and MIN / -1 wraps.
 Expr operator/(Expr x, Expr y);
 /// Returns the remainder with the sign of the dividend (like C's `%` and fmod).
+/// For integers, x % 0 is 0.
 Expr operator%(Expr x, Expr y);
 Expr operator&(Expr x, Expr y);
 Expr operator|(Expr x, Expr y);
 Expr operator^(Expr x, Expr y);
-/// Shift. If `y` is negative or at least the bit width of `x`, the result is 0
-/// or, for a right shift of a signed integer, consists of copies of its sign.
+/// Shifts `x` left (right) by `y` bits. If `y` is negative or at least the bit
+/// width of `x`, the result is 0; if a signed `x` is shifted right, it consists
+/// of copies of the sign bit of `x`.
 Expr operator<<(Expr x, Expr y);
 Expr operator>>(Expr x, Expr y);
 Expr operator-(Expr x);
@@ -78,7 +81,8 @@ Expr min(Expr x, double y);
 /// is the constant 0, returns x * y, which may be -0 where the sum is 0.
 Expr fma(Expr x, Expr y, Expr z);
 
-/// Returns the upper 32 bits of the 64-bit product of signed integers.
+/// Returns the upper 32 bits of the 64-bit product of two signed 32-bit
+/// integers.
 Expr mulHigh(Expr x, Expr y);
 
 Expr abs(Expr x);
@@ -123,28 +127,32 @@ Expr timesSigmoid(Expr factor, Expr x);
 Expr roundToTf32(Expr x);
 /// Returns the remainder with the sign of the divisor (like Python's `%`).
 Expr floorMod(Expr x, Expr y);
-/// ONNX Pow: the result has the type of `x`, whatever the type of `y`. Constant
-/// exponents become multiplications and roots.
+/// ONNX Pow: the result has the type of `x`, whatever the type of `y`. Common
+/// constant exponents, such as 2 and 0.5, become multiplications and roots.
 Expr power(Expr x, Expr y);
 /// Return the neutral element of max, and of min: an infinity, or the lowest or
 /// highest value of an integer type.
 Expr lowest(ElementBuilder &b, mlir::Type type);
 Expr highest(ElementBuilder &b, mlir::Type type);
 
-/// Converts like ONNX Cast: floats to integers truncate towards zero
-/// (saturating, NaN gives 0), integers wrap, and anything but 0 is true.
-/// Conversion to 8-bit floats saturates unless `saturate` is false.
+/// Converts like ONNX Cast: a float becomes an integer by truncation towards
+/// zero and saturation (NaN becomes 0), an integer wraps to a narrower integer
+/// type, and any number but 0 becomes true. Conversion to 8-bit floats
+/// saturates unless `saturate` is false.
 Expr convert(Expr x, mlir::Type type, bool saturate = true);
 /// Converts to f8E8M0, the type of the scales of microscaling (MX) formats,
 /// whose values are powers of two. `roundMode` is "up", "down" or "nearest".
+/// Without `saturate`, a number that rounding takes above 2^127 becomes NaN.
 Expr toPowerOfTwo(Expr x, llvm::StringRef roundMode, bool saturate);
-/// Returns round(x / scale) + zero, saturated to the type of `zero`.
-/// `dequantize` returns (x - zero) * scale.
+/// Returns round(x / scale) + zero in the type of `zero`, saturated (an 8-bit
+/// float only if `saturate`). `dequantize` returns (x - zero) * scale in the
+/// type `type`.
 Expr quantize(Expr x, Expr scale, Expr zero, bool saturate = true);
 Expr dequantize(Expr x, Expr scale, Expr zero, mlir::Type type);
-/// Returns a quantized integer of at most 16 bits as it was before saturation
-/// to the highest value of its type, as a 32-bit integer. Saturation to the
-/// lowest value is kept. Returns nullopt if `x` was not built by `quantize`.
+/// Returns what `x` would be without saturation to the highest value of its
+/// type, as a 32-bit integer; saturation to the lowest value is kept. `x` must
+/// be an integer of at most 16 bits that `quantize` built with a constant zero
+/// point; otherwise returns nullopt.
 std::optional<Expr> beforeSaturation(Expr x);
 /// Reinterprets the bits as another type of equal width.
 Expr bitcast(Expr x, mlir::Type type);

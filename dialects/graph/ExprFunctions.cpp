@@ -42,7 +42,7 @@ Expr floorMod(Expr x, Expr y) {
                 select(notEqual(r < 0.0, y < 0.0), r + y, r));
 }
 
-/// Returns the value of `y` if it is a constant.
+/// Returns the value of `y` if `y` is a constant; otherwise nullopt.
 static std::optional<double> constantValue(Expr y) {
   Attribute attr;
   if (!matchPattern(y.value, m_Constant(&attr)))
@@ -96,8 +96,8 @@ Expr power(Expr x, Expr y) {
                 convert(pow(convert(x, f64), wide), x.type));
 }
 
-/// Returns the largest or smallest integer of `type`, or the infinity of that
-/// sign if `type` is a float type.
+/// Returns the largest or smallest value of the integer type `type`, or
+/// infinity or -infinity if `type` is a float type.
 static Expr extreme(ElementBuilder &b, Type type, bool largest) {
   if (isa<FloatType>(type))
     return b.constant(largest ? INFINITY : -INFINITY, type);
@@ -125,7 +125,8 @@ Expr toPowerOfTwo(Expr x, llvm::StringRef roundMode, bool saturate) {
   Expr exponent = (bits >> literal(23)) & literal(0xff);
   Expr fraction = bits & literal(0x7fffff);
   // "nearest" rounds a fraction of exactly one half up. With exponent 0,
-  // however, such a fraction represents 2^-127, which is exact.
+  // however, such a fraction means the subnormal number 2^-127, which f8E8M0
+  // represents exactly.
   Expr up = roundMode == "nearest"
                 ? (fraction > literal(0x400000)) |
                       (equal(fraction, 0x400000) & (exponent > 0.0))
@@ -147,11 +148,12 @@ Expr toPowerOfTwo(Expr x, llvm::StringRef roundMode, bool saturate) {
 /// apart.
 static constexpr double magic = 0x1.8p23;
 
-/// Returns the nearest integer (ties to even) plus `zero`, saturated to `to`,
-/// an integer type of at most 16 bits; NaN gives the lowest value. x + 1.5 *
-/// 2^23 has the integer in its low 16 bits, which avoids a conversion with
-/// undefined overflow. The bounds are applied to the sum, so that if `x` is a
-/// product, the multiplication and the addition can be one fused instruction.
+/// Returns the integer nearest to `x` (ties to even) plus `zero`, saturated to
+/// `to`, an integer type of at most 16 bits; NaN gives the lowest value. The
+/// low 16 bits of the sum x + 1.5 * 2^23 are this integer, so that no
+/// conversion with undefined overflow is needed. The bounds are applied to the
+/// sum, so that if `x` is a product, the multiplication and the addition can be
+/// one fused instruction.
 static Expr roundWithin(Expr x, Expr zero, Type to) {
   ElementBuilder &b = *x.builder;
   double range = 1u << to.getIntOrFloatBitWidth(),
@@ -172,19 +174,21 @@ Expr quantize(Expr x, Expr scale, Expr zero, bool saturate) {
   // affects which quotients are ties.
   q.type = computeType(scale.type);
   q = convert(convert(q, scale.type), f32);
-  // 8-bit floats have no zero point; for f4E2M1, adding 0 turns -0 into 0.
+  // 8-bit floats have no zero point. f4E2M1 has the zero point 0: adding it
+  // turns -0 into 0.
   if (isa<Float4E2M1FNType>(to))
     q = q + convert(zero, f32);
   if (isa<FloatType>(to))
     return convert(q, to, saturate);
   if (to.getIntOrFloatBitWidth() <= 16)
     return roundWithin(q, zero, to);
-  // The sum is inexact only if it is far outside of the range of `to`.
+  // An integer type of more than 16 bits. The sum is exact if the zero point is
+  // 0 or the sum is below 2^24.
   return convert(round(q) + convert(zero, f32), to);
 }
 
 /// Returns the value of a constant; for a vector, the value that all lanes
-/// have.
+/// have. Returns nullopt if `v` is not constant.
 static std::optional<double> numberOf(Value v) {
   while (auto splat = v.getDefiningOp<vector::BroadcastOp>())
     v = splat.getSource();
@@ -238,7 +242,8 @@ static std::optional<Rounded> roundedWithin(Expr x) {
 }
 
 /// Returns `x` minus its zero point as a float, without converting to an
-/// integer and back, if roundWithin built `x` with the same zero point.
+/// integer and back, if roundWithin built `x` with the constant zero point
+/// `zero`; otherwise nullopt.
 static std::optional<Expr> roundedFloat(Expr x, Expr zero) {
   std::optional<double> shift = numberOf(zero.value);
   std::optional<Rounded> rounded = roundedWithin(x);

@@ -27,8 +27,9 @@ inline constexpr llvm::StringLiteral kMultipliedAttr = "graph.multiplied";
 /// NumPy's broadcasting and applies the scalar function.
 Expr emitElementwise(ElementwiseOpInterface op, ElementBuilder &b,
                      llvm::ArrayRef<Expr> idx);
-/// Builds elementwise operator `op` on operands whose axes are permuted by
-/// `perm`; the shape of the result is permuted too.
+/// Builds the elementwise operator `op` on operands whose axes are permuted by
+/// `perm`; the shape of the result is permuted too. Returns null if an operand
+/// of several elements has another rank than the result.
 mlir::Operation *buildPermutedElementwise(mlir::Operation *op,
                                           mlir::OpBuilder &builder,
                                           llvm::ArrayRef<int64_t> perm,

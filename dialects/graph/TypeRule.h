@@ -89,13 +89,13 @@ public:
   /// Fails unless all tensors have the same element type. Null stands for an
   /// absent operand and is ignored.
   llvm::LogicalResult alike(mlir::ValueRange tensors) const;
-  /// Fails unless `x` has this shape; an absent operand (null) has any shape. If
-  /// a size of `x` is dynamic, the verifier rejects the operator (see
-  /// needKnown).
+  /// Fails unless `x` has this shape; an absent operand (null) has any shape.
+  /// If a size of `x` is dynamic, the verifier rejects the operator (see
+  /// needKnown). `what` names the operand in errors.
   llvm::LogicalResult shape(mlir::Value x, llvm::ArrayRef<int64_t> shape,
                             llvm::StringRef what);
-  /// Fails unless `x` has these sizes, which may be dynamic; an absent operand
-  /// (null) has any sizes.
+  /// Fails unless `x` has these sizes, which may be dynamic; succeeds if `x` is
+  /// null (an absent operand).
   llvm::LogicalResult shape(mlir::Value x, llvm::ArrayRef<Dim> sizes,
                             llvm::StringRef what) const;
   /// The rule of elementwise operators: `operands` broadcast to the shape of
@@ -113,7 +113,8 @@ public:
   /// The type rule of window operators (convolutions and pools) on x [N,
   /// spatial..., C]. `kernel`, strides, dilations and each of `pads` have an
   /// entry for each spatial axis. The result is [N, spatial..., channels]: its
-  /// spatial sizes are stated; its channels are those of `x` unless given.
+  /// spatial sizes are the stated ones; `channels` defaults to the channels of
+  /// `x`.
   llvm::LogicalResult window(mlir::Value x, llvm::ArrayRef<Dim> kernel,
                              llvm::ArrayRef<int64_t> strides,
                              llvm::ArrayRef<int64_t> dilations,
@@ -130,7 +131,8 @@ public:
   }
 
   llvm::ArrayRef<mlir::Type> results() const { return types; }
-  /// Compares the inferred result types with the stated ones.
+  /// Fails if an inferred result type differs from the stated one, or if
+  /// needKnown or `shape` met a dynamic size that must be constant.
   llvm::LogicalResult check() const;
 
 private:
@@ -142,8 +144,8 @@ private:
   std::optional<mlir::Location> loc;
   mlir::TypeRange statedTypes;
   llvm::SmallVector<mlir::Type, 4> types;
-  /// Why the verifier rejects the operator even if its types match; empty if
-  /// nothing else is wrong.
+  /// The reason for which the verifier rejects the operator even if its types
+  /// match; empty if there is none.
   std::string unmet;
 };
 

@@ -4,7 +4,7 @@
     make_ops_table.py INGOT            (in an environment with onnx)
 
 The columns for opsets, lowering and unsupported features are the output of
-`ingot ops --markdown`; a test compares them. The last column counts the
+`ingot ops --markdown`; a test checks that they still are. The last column counts the
 official backend tests that use the operator, and those of them that pass in all
 modes, as recorded in test/conformance/results.csv.
 """

@@ -13,7 +13,8 @@ using namespace mlir;
 using namespace ingot::kernel;
 
 /// Whether `a` and `b` are both tensors or both buffers, and have the same
-/// shape and element type; the signedness of the element types is ignored.
+/// shape and elements of equal size in bytes. The element types are not
+/// compared, since signedness is lost in lowering.
 static bool isSameData(Type a, Type b) {
   auto x = dyn_cast<ShapedType>(a), y = dyn_cast<ShapedType>(b);
   return x && y && x.getShape() == y.getShape() &&
@@ -116,8 +117,8 @@ LogicalResult LoopOp::verifySymbolUses(SymbolTableCollection &symbols) {
   SmallVector<Type> all =
       typesOf(onBuffers ? ValueRange(getOutputs()) : ValueRange(getResults()));
   // The outputs are the results, a second buffer for each carried tensor
-  // (iterations write to the two in turn), and the frame, the part of the arena
-  // that the body uses.
+  // (iterations write to its two buffers in turn), and the frame, the part of
+  // the arena that the body uses.
   size_t count = all.size();
   if (onBuffers) {
     if (all.size() < 2 * carried + (frame > 0) ||

@@ -2,7 +2,8 @@
 // products (along K) to each lane of an accumulator. In the first variant, the
 // second operand is the same group of elements for all lanes: one lane of a
 // longer vector, which holds several groups. In the second, the target may add
-// each product to any lane of the sums.
+// each product to any lane of the sums. In the third, the sums have 16 bits,
+// and each group is a pair.
 //
 // Targets with a dot product by a lane need no broadcast of the group, and a
 // single vector load fetches several groups.

@@ -47,8 +47,9 @@ class Order {
 public:
   explicit Order(StringRef kind) : kind(kind) {}
 
-  /// Checks the next launch (call of a kernel), and the number of its fork or
-  /// team if it has one.
+  /// Checks the next step of the program: `launch`, whose fork or team has the
+  /// number `number`. Without a number, the step ends the current fork or team;
+  /// `launch` may then be null.
   LogicalResult next(LaunchOp launch, std::optional<uint64_t> number) {
     if (number && number != open && last && *number <= *last)
       return launch.emitOpError("is of ")

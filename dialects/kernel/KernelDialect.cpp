@@ -288,8 +288,8 @@ LogicalResult ReturnOp::verify() {
   return success();
 }
 
-/// Checks that the strides are static and the offset is not negative. Generated
-/// C++ can index no other layouts.
+/// Checks that the strides and the offset are static. Generated C++ can index
+/// no other layouts.
 static LogicalResult verifyLayout(Operation *op, MemRefType type) {
   // An identity layout is valid. Empty buffers, which are never indexed, have
   // such a layout, too.
@@ -388,9 +388,12 @@ LogicalResult LaunchOp::verify() {
   return success();
 }
 
-/// Whether two types have the same shape and element type. Signedness is
-/// ignored, and integers of 2 to 7 bits count as 8-bit integers. A declared
-/// buffer of dynamic shape accepts any shape.
+/// Whether a launch may pass a value of type `launched` as an argument or
+/// result of type `declared`. Two buffer types must be equal, but a declared
+/// buffer of dynamic shape accepts any shape. Other types must have the same
+/// shape (two tensors: also the same dynamic sizes) and element type. For
+/// these, signedness is ignored, and integers of 2 to 7 bits count as 8-bit
+/// integers.
 static bool sameData(Type launched, Type declared) {
   auto a = dyn_cast<ShapedType>(launched), b = dyn_cast<ShapedType>(declared);
   if (!a || !b)

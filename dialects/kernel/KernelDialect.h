@@ -37,8 +37,8 @@ inline constexpr llvm::StringLiteral kStateBytesAttr = "kernel.state_bytes";
 /// (see ValueNames.h).
 inline constexpr llvm::StringLiteral kNamesAttr = "kernel.names";
 inline constexpr llvm::StringLiteral kUnrolledAttr = "kernel.unrolled";
-/// Name of an attribute of loads by one thread of adjacent elements: the device
-/// can combine these loads into one access.
+/// Name of an attribute of loads. One thread loads adjacent elements by several
+/// loads with this attribute, which the device can combine into one access.
 inline constexpr llvm::StringLiteral kSideBySideAttr = "kernel.side_by_side";
 /// Name of an attribute of functions that kernels call: a comment to print
 /// above the C++ function.
@@ -53,8 +53,8 @@ inline constexpr llvm::StringLiteral kVtcmLeastAttr = "kernel.vtcm_least";
 /// Names of attributes of the arguments of kernels.
 inline constexpr llvm::StringLiteral kNameAttr = "kernel.name";
 inline constexpr llvm::StringLiteral kReadAttr = "kernel.read";
-/// States that C++ programs access a buffer of signless integers as unsigned
-/// integers.
+/// States that the generated C++ code accesses a buffer of signless integers as
+/// unsigned integers.
 inline constexpr llvm::StringLiteral kUnsignedAttr = "kernel.unsigned";
 inline constexpr llvm::StringLiteral kAlignAttr = "kernel.align";
 inline constexpr llvm::StringLiteral kClearedAttr = "kernel.cleared";
@@ -78,12 +78,13 @@ inline constexpr llvm::StringLiteral kElementsPart = "elements";
 inline constexpr llvm::StringLiteral kShapesPart = "shapes";
 inline constexpr llvm::StringLiteral kPresentPart = "present";
 
-/// Returns the trip count of the parallel loop of a kernel; nullopt if it has
-/// no such loop.
+/// Returns the trip count of the parallel loop of a kernel (on a GPU, the
+/// number of thread blocks); nullopt if it has no such loop.
 std::optional<Dim> extentOf(FuncOp kernel);
 void setExtent(FuncOp kernel, const Dim &extent);
 /// Returns the number of trailing arguments of a kernel that select a range of
-/// the parallel loop: 2 (begin and end), or 0 if there is no such loop.
+/// the parallel loop: 2 (begin and end), or 0 if there is no such loop or if
+/// the kernel runs on a GPU.
 unsigned partArguments(FuncOp kernel);
 /// Whether threads share the iterations of loops inside the kernel
 /// (`kernel.parallel`).
@@ -92,7 +93,8 @@ bool sharesSteps(FuncOp kernel);
 bool usesThreads(FuncOp kernel);
 
 /// Checks that the launches of a fork (whose branches run concurrently) are
-/// consecutive, and that none reads a value that another branch computes.
+/// consecutive, and that none reads a value that another branch computes. A
+/// program with forks must be public and do no work on the host.
 llvm::LogicalResult verifyForks(ProgramOp program);
 /// Checks that the launches of a worker group (`team`: the same threads process
 /// them in sequence) are consecutive. Between them, no other operation may do

@@ -10,8 +10,8 @@
 
 namespace ingot::kernel {
 
-/// The name of the entry point for which the generated functions are named
-/// after the output alone, without the name of the entry point.
+/// The name of the main entry point. The names of its generated functions do
+/// not contain the name of the entry point.
 inline constexpr llvm::StringLiteral kMainName = "main";
 
 /// Returns the entry points in the order of the module; each becomes a function
@@ -34,8 +34,8 @@ llvm::SmallVector<ProgramOp> programsInOrder(ProgramOp entry);
 /// from the host, or launches a kernel that the host executes.
 bool decidesOnHost(ProgramOp program);
 
-/// Returns the buffer that a load or store accesses through views: an argument,
-/// an alloca or a global.
+/// Returns the buffer of which `memref` is a view, or `memref` itself: an
+/// argument, or the result of a kernel.arena, an alloca or a get_global.
 mlir::Value bufferRoot(mlir::Value memref);
 
 /// Returns the bytes of shared memory that a thread block needs: the sum of its
@@ -51,8 +51,8 @@ llvm::LogicalResult checkBranches(ProgramOp program,
                                   const mlir::SymbolTable &symbols);
 
 /// Calls `use` with consecutive chunks of the bytes of the initial value of
-/// `global`. Returns false if the value has no data, since its resource is
-/// missing.
+/// `global`. Returns false if there is no initial value, or if it has no data,
+/// since its resource is missing.
 bool forEachChunk(mlir::memref::GlobalOp global,
                   llvm::function_ref<void(llvm::ArrayRef<char>)> use);
 

@@ -319,7 +319,6 @@ def Kernel_LoopOp : Kernel_ControlOp<"loop"> {
     then the frame, if the body needs memory. Slices of sliced and stacked tensors are
     pointers into these tensors. `elements` has the number of elements of each carried
     tensor to copy if there is no iteration; by default all.
-    which are copied if there is no iteration; by default all.
 
         kernel.loop @step count #kernel.sizes<64> carried(%h0) sliced(%x) shared(%w)
             to (%h, %all, %other_h, %frame) : (..) -> ()

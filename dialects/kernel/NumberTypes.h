@@ -11,8 +11,8 @@ namespace ingot {
 /// Whether a float type has no counterpart in C++ and is stored as bits.
 bool isBitsFloat(mlir::Type type);
 
-/// Returns the bits of an element in memory: 8 for i1 and for floats of fewer
-/// than 8 bits.
+/// Returns the bits of an element in memory: its width, rounded up to a power
+/// of two and to at least 8. An index or a pointer to a string has 64 bits.
 unsigned storageBits(mlir::Type element);
 
 /// Whether the type is an integer of 2 to 7 bits, or a vector of them.

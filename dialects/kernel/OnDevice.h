@@ -1,5 +1,5 @@
-// Checks that the verifiers of several operations share. The operations are
-// those that only GPU threads execute.
+// Checks shared by the verifiers of the operations that only GPU threads
+// execute.
 
 #ifndef INGOT_DIALECTS_KERNEL_ONDEVICE_H
 #define INGOT_DIALECTS_KERNEL_ONDEVICE_H
@@ -12,7 +12,7 @@ namespace ingot::kernel {
 bool isShared(mlir::Value buffer);
 /// Whether `indices` has one index for each axis of the buffer.
 bool fitsRank(mlir::Value buffer, mlir::ValueRange indices);
-/// Fails unless the operation is in a kernel that runs on GPU threads.
+/// Fails if the operation is in a kernel that does not run on GPU threads.
 llvm::LogicalResult verifyOnDevice(mlir::Operation *op);
 
 } // namespace ingot::kernel

@@ -49,8 +49,9 @@ static std::string textOf(SizeChoice choice, ArrayRef<Dim> operands) {
   llvm_unreachable("a symbol that is given has no definition");
 }
 
-/// Returns the size that `choice` selects from `operands` at run time, as a new
-/// symbol.
+/// Returns the size that `choice` computes from `operands` at run time, as a
+/// new symbol with the bounds `least` and `most`; a constant if these are
+/// equal.
 static Dim choiceOf(SizeChoice choice, ArrayRef<Dim> operands, int64_t least,
                     int64_t most) {
   if (least == most)

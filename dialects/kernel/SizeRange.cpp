@@ -113,9 +113,9 @@ struct LinearBounds {
     bounds.least.factors[position] = bounds.most.factors[position] = 1;
     return bounds;
   }
-  /// Returns the bounds of an operation on operands with the bounds x and y.
-  /// `by` is the value of the second operand if that is a constant; otherwise
-  /// 0.
+  /// Returns the bounds of an operation on operands with the bounds x and y;
+  /// nullopt if it has no linear bounds. `by` is the value of the second
+  /// operand if this is a constant; otherwise 0.
   static std::optional<LinearBounds> of(AffineExprKind kind,
                                         std::optional<LinearBounds> x,
                                         const std::optional<LinearBounds> &y,
@@ -172,7 +172,8 @@ struct Bounds {
 };
 } // namespace
 
-/// Divides a bound by a positive number; an infinite bound stays infinite.
+/// Divides a bound by the positive number `by`, rounding up if `isUp`,
+/// otherwise down. An infinite bound stays infinite.
 static int64_t dividedBound(int64_t bound, int64_t by, bool isUp) {
   if (bound == INT64_MIN || bound == INT64_MAX || by < 1)
     return bound;

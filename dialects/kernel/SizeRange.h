@@ -17,7 +17,7 @@ struct SizeRange {
 };
 
 /// Returns bounds of `value`, computed from the bounds of its symbols. The
-/// bounds are exact if each symbol occurs only once.
+/// bounds are exact if each symbol occurs only once and there is no mod.
 SizeRange rangeOf(mlir::AffineExpr value, llvm::ArrayRef<SymbolAttr> symbols);
 
 } // namespace ingot::kernel

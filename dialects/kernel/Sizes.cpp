@@ -26,8 +26,8 @@ void KernelDialect::addSizes() {
 
 namespace ingot::kernel {
 
-/// The order of symbols: by name, then by choice (how the symbol is computed
-/// from other sizes, if it is).
+/// The order of symbols: by name, then by choice (whether and how the symbol is
+/// computed from other sizes).
 static bool byName(SymbolAttr a, SymbolAttr b) {
   return std::pair(a.getName(), a.getChoice()) <
          std::pair(b.getName(), b.getChoice());
@@ -40,8 +40,8 @@ static bool byName(SymbolAttr a, SymbolAttr b) {
 Dim::Dim(SymbolAttr symbol)
     : Dim(getAffineSymbolExpr(0, symbol.getContext()), {symbol}) {}
 
-/// Flattens nested sums or products (`kind`): returns their constant term, and
-/// appends the other terms to `to`.
+/// Flattens nested sums or nested products (`kind`): returns the sum or product
+/// of the constant operands, and appends the other operands to `to`.
 static int64_t partsOf(AffineExpr value, AffineExprKind kind,
                        SmallVectorImpl<AffineExpr> &to) {
   if (auto number = dyn_cast<AffineConstantExpr>(value))
@@ -56,8 +56,8 @@ static int64_t partsOf(AffineExpr value, AffineExprKind kind,
   return kind == AffineExprKind::Mul ? x * y : x + y;
 }
 
-/// Prints an expression. A single symbol is printed without MLIR's printer,
-/// which first initializes all dialects.
+/// Returns the text of an expression. A single symbol is not printed by MLIR's
+/// printer, which would first initialize all dialects.
 static std::string textOf(AffineExpr value) {
   if (auto symbol = dyn_cast<AffineSymbolExpr>(value))
     return "s" + std::to_string(symbol.getPosition());
@@ -83,9 +83,9 @@ static AffineExpr inOrder(AffineExpr value) {
   int64_t number = partsOf(value, kind, parts);
   for (AffineExpr part : parts) {
     part = inOrder(part);
-    // Factors the greatest common divisor out of a sum. MLIR sometimes
-    // multiplies a sum by distributing the constant and sometimes not,
-    // depending on the order of operations.
+    // Factors the greatest common divisor out of a sum, so that equal sizes
+    // have equal expressions: whether MLIR distributes a constant factor over
+    // the terms of a sum depends on the order of operations.
     int64_t common = part.getLargestKnownDivisor();
     if (kind == AffineExprKind::Mul && part.getKind() == AffineExprKind::Add &&
         common > 1) {
@@ -103,7 +103,8 @@ static AffineExpr inOrder(AffineExpr value) {
       kind, result, getAffineConstantExpr(number, value.getContext()));
 }
 
-/// Drops the symbols that do not occur in the expression.
+/// Simplifies the expression, drops the symbols that do not occur in it, and
+/// computes its range.
 Dim::Dim(AffineExpr expression, ArrayRef<SymbolAttr> symbols) {
   value = simplifyAffineExpr(expression, 0, symbols.size());
   SmallVector<AffineExpr> numbers(symbols.size(), value);
@@ -170,7 +171,8 @@ Dim Dim::floorDiv(int64_t divisor) const {
 }
 
 /// Flattens a product: returns its constant factor, and appends the other
-/// factors to `to`.
+/// factors to `to`. The greatest common divisor of the terms of a sum counts as
+/// a constant factor.
 static int64_t factorsOf(AffineExpr product, SmallVectorImpl<AffineExpr> &to) {
   if (auto number = dyn_cast<AffineConstantExpr>(product))
     return number.getValue();
@@ -245,7 +247,8 @@ static Dim evaluated(AffineExpr value, ArrayRef<Dim> symbols) {
   }
 }
 
-/// Returns the operands of the choice that defines a symbol.
+/// Returns the sizes from which a symbol is computed by its SizeChoice, such as
+/// the two sizes of which it is the maximum.
 static Dims operandsOf(SymbolAttr symbol) {
   return dimsOf(cast<SizesAttr>(symbol.getOperands()));
 }
@@ -326,8 +329,9 @@ Dim Dim::withSymbol(size_t i, const Dim &size) const {
   return Dim(value.replaceSymbols(replacements), symbols);
 }
 
-/// Returns the coefficient of symbol `position` if exactly one term of the sum
-/// `value` contains the symbol; otherwise 0.
+/// Returns the coefficient of symbol `position` in the sum `value` if exactly
+/// one term contains the symbol, and this term is the symbol times a constant;
+/// otherwise 0.
 static int64_t factorOf(AffineExpr value, unsigned position) {
   auto parts = dyn_cast<AffineBinaryOpExpr>(value);
   bool isSum = parts && value.getKind() == AffineExprKind::Add;
@@ -352,8 +356,9 @@ void Dim::narrowByChoices() {
   auto isChoice = [](SymbolAttr symbol) {
     return !symbol.isGiven() && symbol.getChoice() != SizeChoice::Quotient;
   };
-  // A symbol that is a choice, such as min(n, m), is replaced by each of the
-  // two in turn. This doubles the number of expressions to evaluate.
+  // A symbol that is a choice, such as min(n, m), is replaced by each of its
+  // two possible sizes in turn. This doubles the number of expressions to
+  // evaluate.
   constexpr int64_t mostChoices = 4;
   int64_t choices = llvm::count_if(used, isChoice);
   bool isAlone = isa<AffineSymbolExpr>(value);
@@ -531,7 +536,7 @@ LogicalResult SizesAttr::verify(function_ref<InFlightDiagnostic()> emitError,
 }
 
 /// Checks that the static shape of the tensor type consists of the maximum
-/// sizes.
+/// sizes, and that the sizes contain a symbol.
 LogicalResult
 SizesAttr::verifyEncoding(ArrayRef<int64_t> shape, Type,
                           function_ref<InFlightDiagnostic()> emitError) const {

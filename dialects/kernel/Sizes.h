@@ -78,9 +78,11 @@ public:
   /// size is 0.
   int64_t divisor() const;
 
-  /// Returns this size with sizeOf(symbol) in place of each symbol.
+  /// Returns this size with sizeOf(symbol) in place of each symbol that is
+  /// given at run time, also within symbols that are computed from other sizes.
   Dim with(llvm::function_ref<Dim(SymbolAttr)> sizeOf) const;
-  /// Evaluates the size for given values of the symbols.
+  /// Evaluates the size. `valueOf` returns the value of a symbol that is given
+  /// at run time.
   int64_t at(llvm::function_ref<int64_t(SymbolAttr)> valueOf) const;
 
 private:
@@ -96,9 +98,9 @@ private:
   static Dim combine(const Dim &x, const Dim &y, mlir::AffineExprKind kind);
   /// Returns this size with `size` in place of symbol `i`.
   Dim withSymbol(size_t i, const Dim &size) const;
-  /// Narrows `range`: if a symbol is a choice between two sizes, such as min(n,
-  /// m), the range is within the ranges of the two expressions with one of
-  /// these sizes in its place.
+  /// Narrows `range` if a symbol is a choice between two sizes, such as min(n,
+  /// m): substitutes each of the two sizes for the symbol, and limits `range`
+  /// to the union of the ranges of the two resulting expressions.
   void narrowByChoices();
 
   mlir::AffineExpr value;
@@ -127,7 +129,7 @@ Dim ifLess(const Dim &x, const Dim &y, const Dim &a, const Dim &b);
 Dim ifEqual(const Dim &x, const Dim &y, const Dim &a, const Dim &b);
 /// Returns x / y rounded down; y must be positive at run time.
 Dim floorDiv(const Dim &x, const Dim &y);
-/// Returns the size that `choice` selects from `operands`.
+/// Returns the size that `choice` (other than None) computes from `operands`.
 Dim chosen(SizeChoice choice, llvm::ArrayRef<Dim> operands);
 
 /// Returns a size as text, with the names of its symbols: "batch * 4 + 1",

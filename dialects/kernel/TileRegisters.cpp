@@ -32,8 +32,8 @@ LogicalResult ReleaseTilesOp::verify() {
 }
 
 /// Returns the last operation that configures the shapes of the tiles before
-/// `op`, or before a loop that encloses `op`. Null if there is none, or if a
-/// loop or branch after it may change the shapes.
+/// `op`, or before a loop that encloses `op`. Null if there is none, or if an
+/// operation between it and `op` releases the tiles or may change their shapes.
 static ShapeTilesOp shapesAt(Operation *op) {
   for (; op && !isa<FunctionOpInterface>(op); op = op->getParentOp())
     for (Operation *before = op->getPrevNode(); before;

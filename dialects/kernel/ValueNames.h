@@ -32,9 +32,11 @@ llvm::StringRef nameIn(mlir::Location loc);
 /// several results.
 llvm::StringRef nameOf(mlir::Value value);
 
-/// Gives a value a name unless it has one or is a constant. Returns the value.
+/// Gives a value a name unless it has one, is a constant, or is one of several
+/// results of an operation. Returns the value.
 mlir::Value nameValue(mlir::Value value, const llvm::Twine &name);
-/// Gives a value this name, replacing any other, unless it is a constant.
+/// Gives a value this name, replacing any other, unless it is a constant or one
+/// of several results of an operation.
 void renameValue(mlir::Value value, const llvm::Twine &name);
 
 /// spellArgumentNames writes the names of all loop arguments below `root` into

@@ -122,8 +122,9 @@ int64_t TileProductOp::getRightDistance() {
   return getRightTurned() ? distanceIn(getRight()) : 0;
 }
 
-/// Whether a tile has rows of 64 16-bit elements, and has at least `count` rows
-/// or columns.
+/// Whether a tile may be transposed ("turned"): it consists of blocks whose
+/// rows have 64 16-bit elements, and a row across all blocks has at least
+/// `count` elements.
 static bool mayBeTurned(Value tile, int64_t count) {
   constexpr int64_t size = 2, ofRow = turnedBytes / size;
   auto type = cast<MemRefType>(tile.getType());

@@ -9,9 +9,9 @@
 //   @token:  group "matrix-product"(%y, %w) {plan = {columns = 16, rows = 1}}
 //
 // Before the pass, each group has the plan that is best for itself; different
-// panel widths would require a second copy of the weights. Among the widths
-// that suit one of the groups, the pass chooses the one with the least total
-// cost, unless it slows down a group too much.
+// panel widths would require a second copy of the weights. Among the widths for
+// which the groups have plans, the pass chooses the one with the least total
+// cost that slows down no group too much.
 
 #include "dialects/graph/ElementsData.h"
 #include "dialects/graph/GraphDialect.h"
@@ -33,8 +33,9 @@ namespace {
 /// The entry of a plan (the dictionary `plan` of a group) that holds the number
 /// of columns in a panel of packed weights.
 constexpr StringLiteral columnsKey = "columns";
-/// If packing the weights in the common panel width slows down a group by more
-/// than this factor, the group keeps a copy of the weights in its own width.
+/// A common panel width is not used if it slows down a group by more than this
+/// factor. If no width remains, each group keeps its own plan, and the weights
+/// are packed once for each panel width that these plans have.
 constexpr double mostLoss = 1.25;
 
 struct AgreePanelsPass : impl::AgreePanelsBase<AgreePanelsPass> {

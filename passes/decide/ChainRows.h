@@ -1,5 +1,5 @@
-// Splits row chains (groups that ChainRows.cpp fused to compute them row by
-// row) into their groups again.
+// Splits each row chain (several groups that ChainRows.cpp has fused, so that
+// they are computed row by row) into its groups again.
 
 #ifndef INGOT_PASSES_DECIDE_CHAINROWS_H
 #define INGOT_PASSES_DECIDE_CHAINROWS_H

@@ -63,8 +63,9 @@ public:
   using WordBuilder::WordBuilder;
 
   /// Builds `sum` as a fixed-point number with as many fractional bits as fit
-  /// if magnitudes are at most `sum.bound() + more`. Returns nothing if fewer
-  /// than `least` fractional bits fit.
+  /// if magnitudes are at most `sum.bound() + more`; if `sum` is a fixed-point
+  /// number already and has enough bits, returns that number. Returns nothing
+  /// if fewer than `least` fractional bits fit, or if `sum` is a constant.
   std::optional<Fixed> fixed(const Sum &sum, int least, double more = 0) {
     if (sum.terms.empty())
       return std::nullopt;
@@ -178,8 +179,8 @@ public:
     int room = std::min((63 - bits) / 2, magnitudeBits);
     Value largest = reduced<ReduceMaxOp>(unary<AbsOp>(centered), axis);
     auto by = [&](bool toLeft) {
-      // The exponent field of a float is 127 plus the position of the highest
-      // bit.
+      // The exponent field of a float with the value of a positive integer is
+      // 127 plus the position of the highest bit of the integer.
       Value place = right(floatBits(largest), 23),
             want = number(room - 1 + 127),
             shift = toLeft ? binary<SubOp>(want, place)
@@ -206,8 +207,9 @@ public:
   }
 
 private:
-  /// Returns the number of fractional bits if `sum` is a fixed-point number
-  /// already: a single si32 integer times a power of 2.
+  /// Returns the number of fractional bits if `sum`, whose magnitude is at most
+  /// `bound`, is a fixed-point number within the limits already: a single si32
+  /// integer times a power of 2. Returns nothing for other sums.
   static std::optional<int> isFixed(const Sum &sum, double bound) {
     if (sum.terms.size() != 1 || sum.terms[0].limited ||
         sum.constant.most() != 0 || sum.terms[0].factor.values.size() != 1 ||
@@ -284,9 +286,9 @@ private:
   Value lessProduct(double a, Value b, Value c) {
     return binary<SubOp>(real(a), binary<MulOp>(b, c));
   }
-  /// Computes 1 / x for positive floats by Newton's method. The initial guess
-  /// uses the bits of the float as an approximate logarithm. This avoids
-  /// divisions, which call a library function on some targets.
+  /// Computes 1 / x for positive floats by Newton's method, since divisions
+  /// call a library function on some targets. The initial guess uses the bits
+  /// of the float as an approximate logarithm.
   Value inverse(Value x) {
     Value y = bits_(binary<SubOp>(number(0x7ef311c7), bits(x, si32)));
     for (int i = 0; i < newtonSteps; ++i)
@@ -344,8 +346,9 @@ struct MaskedScores {
   bool takesTrue = false;
   double hidden = 0;
 
-  /// Matches an addition or a selection. The scores are its first operand, or
-  /// its second one if `swap` is true. Returns nothing for other operators.
+  /// Matches an addition or a selection. The scores are the first of the two
+  /// tensors that `op` adds or selects, or the second one if `swap` is true.
+  /// Returns nothing for other operators.
   static std::optional<MaskedScores> of(Operation *op, bool swap) {
     if (auto sum = dyn_cast<AddOp>(op);
         sum && elementOf(op->getResult(0)).isF32())
@@ -441,9 +444,10 @@ bool isMove(Operation *op) {
   return isa<ReshapeOp, SliceOp, TransposeOp>(op) && !hasDynamicSizes(op);
 }
 
-/// If `op` is a sum of integers that has several users, or that is reshaped,
-/// sliced or transposed, builds the sum as a fixed-point tensor. Otherwise
-/// returns nothing.
+/// Builds the sum of integers that `op` computes as a fixed-point tensor. It
+/// must have several users, or one that reshapes, slices or transposes it; and
+/// one of its users must be a reshape, slice, transpose, addition, subtraction,
+/// normalization, softmax or quantization. Otherwise returns nothing.
 std::optional<Value> formShared(Operation *op) {
   if (op->getNumResults() != 1 || op->use_empty() || hasDynamicSizes(op) ||
       !isa<ElementwiseOpInterface>(op))

@@ -5,9 +5,9 @@
 //     ->
 //   forest_masks(transpose(x), thresholds and masks of all nodes)
 //
-// A mask has a bit for each leaf of the tree; a node's mask clears the leaves
-// that cannot be reached if its feature exceeds the threshold. The leaf is the
-// first bit that all masks leave set.
+// A mask has a bit for each leaf of the tree. The mask of a node applies if the
+// node's feature exceeds its threshold, and clears the bits of the leaves that
+// cannot be reached then. The row reaches the first leaf whose bit stays set.
 //
 // A walk from the root takes few steps per row, but each step depends on the
 // previous one. Masks evaluate all nodes of a tree, for as many rows at once as
@@ -52,8 +52,8 @@ template <typename T> std::optional<std::vector<T>> valuesOf(Value table) {
 /// Builds the operands of graph.forest_masks from those of a graph.forest.
 class Masks {
 public:
-  /// Reads the forest; fails if a tree has too many leaves, or a leaf has more
-  /// than one weight.
+  /// Reads the forest; fails if a table is not constant, a tree has too many
+  /// leaves, a leaf has more than one weight, or no tree has an inner node.
   LogicalResult read(ForestOp forest);
   /// Whether masks are faster than walks for vectors of `lanes` rows.
   bool pay(int64_t lanes) const;
@@ -66,7 +66,7 @@ private:
     std::vector<float> threshold, weights;
     std::vector<int8_t> missing;
   };
-  /// The node with index `at` of the forest, and the range [begin, end) of
+  /// An inner node: its index `at` in the forest, and the range [begin, end) of
   /// leaves in its left subtree.
   struct Node {
     int32_t at;

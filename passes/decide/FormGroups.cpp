@@ -81,8 +81,8 @@ public:
           !isView(op) && !placed.contains(op))
         build(collect(op), op);
     // Operands of the concatenations in `placed` are written directly into the
-    // result of the concatenation. So the groups that compute them store them
-    // with the strides of this result.
+    // result of the concatenation. So the groups that compute these operands
+    // store them with the strides of that result.
     for (Operation *concat : placed)
       for (Value part : concat->getOperands())
         if (!hasContiguousOperands(cast<ConcatOp>(concat)))
@@ -230,9 +230,10 @@ private:
         [](int64_t size) { return size == 1; });
   }
 
-  /// Keeps a concatenation outside of groups if most of its operands are
-  /// computed for it alone, and are therefore written directly into the result.
-  /// The other operands are copied into the result.
+  /// Keeps a large concatenation outside of groups if operands that are
+  /// computed for it alone, and can therefore be written directly into the
+  /// result, have at least half of its elements. The other operands are copied
+  /// into the result.
   void placeConcatenations() {
     for (auto concat : llvm::make_early_inc_range(
              function.getBody().front().getOps<ConcatOp>())) {
@@ -394,8 +395,9 @@ private:
   /// rows (the last axis); these get a group of their own. This is for targets
   /// with slow partial-register accesses: a kernel of narrow integers treats
   /// the tensor as one long row there, which is impossible with broadcast
-  /// operands. Returns all members if the row length is a multiple of the lanes
-  /// of a register.
+  /// operands. Returns all members on other targets, if some are not
+  /// elementwise or read floats, if sizes are dynamic, or if the row length is
+  /// a multiple of the lanes of a register.
   llvm::SetVector<Operation *>
   withoutRows(const llvm::SetVector<Operation *> &members) const {
     Value result = members.front()->getResult(0);
@@ -474,8 +476,8 @@ private:
            (before == producer || before->hasOneUse());
   }
 
-  /// Whether computing `producer` within the group of its users reads each of
-  /// its elements about once.
+  /// Whether `producer` should be computed within the group of its users:
+  /// usually if each element of its result is computed about once there.
   bool worthPulling(Operation *producer) const {
     int64_t produced = tensorType(producer->getResult(0)).getNumElements();
     return llvm::all_of(producer->getUsers(), [&](Operation *user) {
@@ -502,7 +504,7 @@ private:
         return schedule::readsByParts(concat) &&
                readsChannels(user, concat.getResult());
       // A convolution that reads slices or operands of a concatenation in place
-      // needs the tensor in memory.
+      // needs the sliced or concatenated tensors in memory.
       if (isa<SliceOp, ConcatOp>(user) &&
           llvm::any_of(user->getUsers(), [&](Operation *reader) {
             auto slice = dyn_cast<SliceOp>(user);
@@ -511,9 +513,9 @@ private:
           }))
         return false;
       // A cast to a wider type is computed within a pool or depthwise
-      // convolution, even though these read each element several times and cast
-      // it each time: the elements in memory stay narrow, which takes less
-      // space and bandwidth.
+      // convolution, although the pool or convolution reads each element
+      // several times and casts it each time: the elements in memory stay
+      // narrow, which takes less space and bandwidth.
       if (schedule::isWidening(producer) &&
           isa<ConvOp, MaxPoolOp, AveragePoolOp>(user)) {
         auto conv = dyn_cast<ConvOp>(user);

@@ -213,15 +213,20 @@ public:
   explicit ConvolutionRewriting(ConvOp conv)
       : RewritingBase(conv), conv(conv) {}
 
-  /// Rewrites the convolution. With `flipX` (`flipW`), the input (the weights)
-  /// change their signedness. Channels are padded to a multiple of `group`, and
-  /// each row of the filters to `kernelColumns` columns. If `rowMultiple` is
-  /// not 0, rows of the input are stored together with their padding, so that
-  /// no window reaches beyond a row, and the row length becomes a multiple of
-  /// `rowMultiple`. `stepsPerCycle` is the number of multiplications per cycle
-  /// in a convolution with one output channel. With `pads`, a pad operator
-  /// stores the zero point around the input; otherwise the kernel of the
-  /// convolution provides this padding.
+  /// Rewrites the convolution, and folds the zero point of the input into the
+  /// bias. The parameters:
+  /// - `flipX`, `flipW`: whether the input (the weights) change their
+  ///   signedness.
+  /// - `group`: channels are padded to a multiple of this number.
+  /// - `kernelColumns`: rows of the filters are padded to this number of
+  ///   columns.
+  /// - `rowMultiple`: if it is not 0, rows of the input are stored together
+  ///   with their padding, so that no window reaches beyond a row, and the row
+  ///   length becomes a multiple of this number.
+  /// - `stepsPerCycle`: the multiplications per cycle in a convolution with one
+  ///   output channel.
+  /// - `pads`: whether a pad operator stores the zero point around the input;
+  ///   otherwise the kernel of the convolution provides this padding.
   void run(bool flipX, bool flipW, int64_t group, int64_t kernelColumns,
            int64_t rowMultiple, double stepsPerCycle, bool pads = true) {
     Value x = conv.getX(), w = conv.getW(), bias = conv.getBias();
@@ -400,8 +405,8 @@ struct FormIntegerDotsPass : impl::FormIntegerDotsBase<FormIntegerDotsPass> {
   }
 
 private:
-  /// Pads the input of a depthwise convolution, if a strategy of the target
-  /// needs all windows inside of the input.
+  /// Pads the input of a depthwise convolution and folds its zero point into
+  /// the bias if a strategy of the target needs that.
   static void formFilters(ConvOp conv, const TargetDescription &target) {
     if (auto stream = schedule::ChannelStream::of(conv, target))
       ConvolutionRewriting(conv).runDepthwise(stream->overreach());
@@ -451,8 +456,8 @@ private:
       }
     auto [flipA, flipB] = chosen;
     // If partial registers are slow, the columns of a computed right operand
-    // are padded to a multiple of a register's lanes. Constants are packed
-    // instead.
+    // are padded to a multiple of a register's lanes, unless they fill less
+    // than half a register. Constants are packed instead.
     int64_t count = shapeOf(product.getB()).back();
     if (!target.wholeRegisters || hasDynamicSizes(product) ||
         2 * count < lanes || matchPattern(product.getB(), m_Constant()))
@@ -536,9 +541,11 @@ private:
 
   /// Returns the number of columns to which the rows of filters are padded with
   /// zeros, so that the number of elements in a row is a multiple of `group`.
-  /// Returns 0 if the channels are padded instead, because a row has fewer
-  /// elements then. If both have equally many, channels are padded on targets
-  /// that need aligned accesses.
+  /// Returns 0 if rows are not padded: because the number of channels is such a
+  /// multiple already, because dot products cannot read whole rows, or because
+  /// padding the channels instead adds fewer elements to a row. If both add
+  /// equally many, channels are padded on targets that need aligned accesses,
+  /// and rows on others.
   static int64_t leastKernelColumns(ConvOp conv, int64_t group,
                                     const TargetDescription &target) {
     ArrayRef<int64_t> w = shapeOf(conv.getW());

@@ -21,8 +21,8 @@
 //
 // All scales, zero points and addends must be constants, and no float between
 // the integers and the quantization may have another user. All other
-// quantizations stay in floats, but multiply by the inverse of the scale
-// instead of dividing by it.
+// quantizations stay in floats; if they have a single constant scale, they
+// multiply by its inverse instead of dividing by it.
 
 #include "passes/decide/IntegerSums.h"
 #include "passes/decide/Passes.h"
@@ -220,11 +220,11 @@ private:
   int fraction = 0;
 };
 
-/// Moves a max pool after the quantization `op`, so that the pool reads 8-bit
-/// integers. Returns the quantization before the pool, or `op` if nothing
-/// changes. Cores that multiply int8 in core registers keep a pool of
-/// accumulators before the quantization, since fewer elements have to be scaled
-/// after the pool.
+/// If the quantization `op` reads the result of a max pool, moves the pool
+/// after the quantization, so that the pool reads 8-bit integers. Returns the
+/// quantization that is then before the pool, or `op` if nothing changes. For
+/// cores that multiply int8 in core registers, a pool of accumulators is not
+/// moved, since fewer elements have to be scaled after the pool.
 QuantizeOp poolBehind(QuantizeOp op, const TargetDescription &target) {
   auto pool = op.getX().getDefiningOp<MaxPoolOp>();
   auto scale = Numbers::of(op.getScale()), zero = Numbers::of(op.getZero());

@@ -8,7 +8,8 @@
 // 256 values and folding the result like any other constant, so results are
 // bit-identical. All other operands of the chain must be scalar constants. On
 // targets that scale integers without floats, a sum of scaled integers is not
-// replaced: FormIntegerScales merges it into its user or producer.
+// replaced unless the option `strict` is set: FormIntegerScales merges it into
+// its user or producer.
 
 #include "dialects/graph/GraphDialect.h"
 #include "passes/decide/ElementOperators.h"
@@ -37,8 +38,11 @@ public:
   explicit ByteFunction(QuantizeOp last)
       : last(last), operators(shapeOf(last.getResult())) {}
 
-  /// Finds the earliest 8-bit tensor from which all operators of the function
-  /// are computed. Returns whether there is one.
+  /// Finds the 8-bit tensor that is the input of the function, and the
+  /// operators of the function, which depend on this tensor and constants only.
+  /// If there are several such tensors, takes the first one in the network, but
+  /// none before a tensor that other operators read too. Returns whether there
+  /// is one.
   bool find() {
     if (!isByte(last.getResult()) || hasDynamicSizes(last) ||
         shapeOf(last.getResult()).empty())

@@ -68,8 +68,9 @@ WindowRows windowRows(Operation *op, const WindowAttributes &window,
           std::max<int64_t>(0, last + 1 - size)};
 }
 
-/// Returns the positions of the operand of `pad` that correspond to `need` of
-/// its result, without the padding.
+/// Returns the positions of the operand of `pad`, along the axis of `need`,
+/// that appear in the part `need` of the result of `pad`. Positions in the
+/// padding are left out.
 Rows rowsInside(PadOp pad, const Need &need) {
   int64_t low = pad.getLow()[need.axis], size = shapeOf(pad.getX())[need.axis];
   return {std::clamp<int64_t>(need.rows.begin - low, 0, size),
@@ -123,7 +124,8 @@ std::optional<SmallVector<Need>> productNeeds(MatMulOp product,
 std::optional<SmallVector<Need>> stageNeeds(GroupOp stage, const Need &need);
 
 /// Returns the part of each operand that `op` reads to compute the part `need`
-/// of its result; nothing if the positions that `op` reads are not one range.
+/// of its result; nothing if this is not known to be one range of positions of
+/// each operand.
 std::optional<SmallVector<Need>> operandNeeds(Operation *op, const Need &need) {
   SmallVector<Need> needs(op->getNumOperands());
   if (need.axis < 0)
@@ -167,8 +169,9 @@ std::optional<SmallVector<Need>> operandNeeds(Operation *op, const Need &need) {
   return needs;
 }
 
-/// The part of each value that the body of a group reads. `inner` are results
-/// of the body's operators; an argument may be read in several ranges.
+/// The parts of values that the body of a group reads: of results of the body's
+/// operators (`inner`), and of its arguments. An argument that is read in
+/// several ranges has several entries.
 struct BodyNeeds {
   llvm::DenseMap<Value, Need> inner;
   SmallVector<std::pair<BlockArgument, Need>> arguments;
@@ -222,8 +225,9 @@ std::optional<BodyNeeds> bodyNeeds(GroupOp group, Rows rows, int64_t axis) {
 }
 
 /// Returns the part of each operand that `stage` reads to compute the images
-/// `need` of its result. (A stage is one group of a row chain, which
-/// ChainRows.cpp forms.)
+/// `need` of its result; nothing if `need` is not on axis 0, or if `stage`
+/// reads several ranges of an operand. (A stage is one group of a row chain,
+/// which ChainRows.cpp forms.)
 std::optional<SmallVector<Need>> stageNeeds(GroupOp stage, const Need &need) {
   auto body = need.axis == 0 ? bodyNeeds(stage, need.rows, 0) : std::nullopt;
   if (!body)
@@ -241,8 +245,8 @@ std::optional<SmallVector<Need>> stageNeeds(GroupOp stage, const Need &need) {
 }
 
 /// Restricts `op` to the positions `need` of its result: sets the result size,
-/// and the padding of a window operator (from `window`) or of a PadOp (`low` is
-/// its leading padding).
+/// and the padding of a window operator (from `window`, unless null) or of a
+/// PadOp (`low`, if given, is its leading padding).
 void restrictTo(Operation *op, const WindowRows *window,
                 std::optional<int64_t> low, const Need &need) {
   Value result = op->getResult(0);

@@ -2,9 +2,10 @@
 //
 // Rows are positions on axis 1 of a channels-last tensor; images are positions
 // on axis 0. operandRows computes which rows of its operands a group reads for
-// some rows of its result; buildForRows builds the group for just these rows:
+// some rows of its result; buildForRows builds the group for just these rows
+// (low: the number of padded positions before the input):
 //
-//   group(%x: 1x8x8x4) { conv 3x3, low 1 }   rows 0..4 of the result
+//   group(%x: 1x8x8x4) { conv 3x3, low 1 }   rows [0, 4) of the result
 //     ->
 //   group(%slice: 1x5x8x4) { conv 3x3, low 1 on this axis at the top only }
 
@@ -51,8 +52,8 @@ buildForRows(mlir::OpBuilder &builder, graph::GroupOp group, Rows rows,
              llvm::function_ref<mlir::Value(const OperandRows &)> part,
              int64_t axis = 1);
 
-/// Builds a group that copies `part`, which may be a slice with gaps; with
-/// `inSecondMemory`, the copy is in VTCM.
+/// Builds a group that copies `part`, which may be a slice with gaps. Returns
+/// the copy; with `inSecondMemory`, it is in VTCM.
 mlir::Value copyPart(mlir::OpBuilder &builder, mlir::Location loc,
                      mlir::Value part, const TargetDescription &target,
                      bool inSecondMemory = false);

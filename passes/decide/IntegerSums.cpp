@@ -243,9 +243,10 @@ private:
     return Numbers::combined(a, b, [](double x, double y) { return x * y; });
   }
 
-  /// Returns a sum with (`integer` - `zero`) * `factor` as its only term. If
-  /// the expression has no other users (`isPrivate`) and adds a constant to an
-  /// integer, this constant becomes part of the sum's constant.
+  /// Returns (`integer` - `zero`) * `factor` as a sum with one term; nothing if
+  /// the type of `integer` is unsupported or `factor` is 0. If the expression
+  /// has no other users (`isPrivate`) and adds a constant to an integer, this
+  /// constant becomes part of the sum's constant.
   static std::optional<Sum> ofInteger(Value integer, const Numbers &factor,
                                       double zero, bool isPrivate) {
     auto type = dyn_cast<IntegerType>(elementOf(integer));
@@ -340,9 +341,9 @@ private:
     return sum;
   }
 
-  /// Matches a reduction of floats that are small integers times a constant.
-  /// Sums of such integers are exact in floats, so the reduction can be
-  /// rewritten as a reduction of integers, which this function builds.
+  /// Matches a sum, along `axes`, of floats that are small integers times a
+  /// constant. Sums of such integers are exact in floats, so the sum can be
+  /// computed in integers by a ReduceSumOp, which this function builds.
   static std::optional<Sum> readReduction(Operation *op, ArrayRef<int64_t> axes,
                                           const Numbers &factor) {
     Value x = op->getOperand(0);

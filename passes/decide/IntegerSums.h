@@ -25,8 +25,8 @@ struct Numbers {
   llvm::SmallVector<double> values;
 
   static Numbers of(double value) { return {{}, {value}}; }
-  /// Returns the finite elements of a float or integer constant; nothing for
-  /// other values.
+  /// Returns the elements of `v`, an f32 or integer constant or a reshape of
+  /// one. Returns nothing for other values, or if an element is not finite.
   static std::optional<Numbers> of(mlir::Value v);
 
   /// Returns the largest magnitude of the elements.

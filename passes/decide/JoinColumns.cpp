@@ -13,7 +13,8 @@
 // that 16 x 16 x 3 patches took). So as many columns as the stride of the
 // window are merged into one, with channels zero-padded to multiples of 16
 // bytes. This costs additional multiplications by zero, since windows now begin
-// and end at whole merged columns. Non-overlapping patches cost none.
+// and end at whole merged columns. Windows that do not overlap, such as
+// patches, begin and end there anyway.
 
 #include "dialects/graph/GraphDialect.h"
 #include "dialects/graph/ops/Movement.h"
@@ -130,7 +131,8 @@ private:
   /// element, and is large enough for padding to pay off.
   static bool lacksVectors(ConvOp conv) {
     // Matrix units are used only for convolutions with at least this number of
-    // rows, columns and steps (multiplications per output element).
+    // steps (multiplications per output element) and half as many output
+    // channels.
     constexpr int64_t fewest = 16;
     ArrayRef<int64_t> w = shapeOf(conv.getW());
     size_t last = conv.getStrides().size();

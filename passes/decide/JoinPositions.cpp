@@ -181,12 +181,14 @@ private:
   OpBuilder builder;
   ConvOp conv;
   int64_t count;
-  /// Whether a 32-bit word of the input spans channels of several columns.
+  /// Whether a 32-bit word of the input spans channels of several columns. Each
+  /// channel then becomes a column of its own.
   bool byRows;
   SmallVector<int64_t> from, to;
 };
 
-/// Whether a 32-bit word of the input spans channels of several columns.
+/// Whether dot products read whole kernel rows, and a 32-bit word of the input
+/// spans channels of several columns.
 bool isByRows(ConvOp conv, const schedule::DotForm &form) {
   return schedule::readsKernelRows(conv) &&
          shapeOf(conv.getX()).back() % form.group != 0;
@@ -197,8 +199,8 @@ bool isByRows(ConvOp conv, const schedule::DotForm &form) {
 /// vectors of `lanes` elements.
 double cyclesBehind(int64_t columns, int64_t lanes) {
   // A single channel is not vectorized. If the number of channels is a power of
-  // two, several positions share a register (JoinedRows.h). Other positions are
-  // stored by several accesses to parts of a register.
+  // two, several positions share a register (JoinedRows.h). Otherwise, a
+  // position is stored by several accesses to parts of a register.
   constexpr int64_t fewColumns = 4;
   constexpr double ofVector = 12, ofJoining = 6, ofLane = 32, ofParts = 250;
   if (columns == 1)
@@ -211,7 +213,8 @@ double cyclesBehind(int64_t columns, int64_t lanes) {
 }
 
 /// Estimates the cycles of a convolution per output position if `count`
-/// positions are merged: dot products plus the epilogue.
+/// positions are merged: dot products plus the epilogue. Returns INFINITY if
+/// `count` positions must not be merged.
 double costOf(ConvOp conv, int64_t count, const schedule::DotForm &form) {
   ArrayRef<int64_t> w = shapeOf(conv.getW());
   int64_t channels = w.end()[-2], stride = conv.getStrides().back(),
@@ -263,8 +266,9 @@ std::optional<schedule::DotForm> fastestForm(ConvOp conv,
   return best;
 }
 
-/// Merges `count` neighbouring output columns of `conv`: the smallest number
-/// for which the estimated time is at most 1.1 times the least.
+/// Merges groups of neighbouring output columns of `conv`, if the pass supports
+/// it. The number of columns in a group is the smallest one whose estimated
+/// time is at most 1.1 times the least; if this number is 1, nothing changes.
 void join(ConvOp conv, const TargetDescription &target) {
   if (!conv.isWidening() || !isa<IntegerType>(elementOf(conv.getX())) ||
       conv.getGroups() != 1 || hasDynamicSizes(conv) ||

@@ -2,7 +2,7 @@
 // columns of each result are split into attention heads.
 //
 //   %q = reshape(add(matmul(%x, %a), %b))       %j = reshape(add(matmul(%x, a|c|e), b|d|f))
-//   %k = reshape(add(matmul(%x, %c), %d))  ->   %q = slice(%j)   // of heads
+//   %k = reshape(add(matmul(%x, %c), %d))  ->   %q = slice(%j)   // the heads of %q
 //   %v = reshape(add(matmul(%x, %e), %f))       %k = slice(%j)
 //     : 1x128x12x64                             %v = slice(%j) : 1x128x12x64 of 1x128x36x64
 //

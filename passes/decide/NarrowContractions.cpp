@@ -12,11 +12,12 @@
 //   add(%a, %y)  ->  add(cast(%n, f32), %y)
 //
 // Matmuls are rewritten in the same way. With `fast` = f16, operands are
-// rounded to f16; f16 operands of the model are treated likewise. Matrix units
-// of devices accumulate f16 in f32. On other targets, the attribute
-// {graph.multiplied = f16} permits the kernel to sum a few neighbouring
-// products in f16. With `fast` = tf32 (an f32 with 10 bits of fraction),
-// operands stay f32, and an attribute states that they are rounded to tf32:
+// rounded to f16, and contractions of f16 in the model accumulate in f32, too.
+// Matrix units of devices accumulate f16 in f32. On other targets, the
+// attribute {graph.multiplied = f16} permits the kernel to sum a few
+// neighbouring products in f16. With `fast` = tf32 (an f32 with 10 bits of
+// fraction), operands stay f32, and an attribute states that they are rounded
+// to tf32:
 //
 //   %y = conv(%a, %w, %bias) : f32
 //     ->  %n = round_to_tf32(%a)
@@ -55,8 +56,9 @@ namespace ingot::decide {
 
 namespace {
 
-/// Returns the convolutions and matmuls of `function` whose two operand types
-/// both satisfy `isWanted`.
+/// Returns the convolutions and matmuls of `function` that sum a constant
+/// number of products (hasKnownSteps) and whose two operands have element types
+/// that satisfy `isWanted`.
 std::vector<Operation *>
 contractionsOf(func::FuncOp function,
                llvm::function_ref<bool(Type element)> isWanted) {
@@ -75,7 +77,8 @@ Value castTo(OpBuilder &builder, Value v, Type type) {
 }
 
 /// Makes a contraction of bf16 or f16 return f32, and rounds its result to the
-/// narrow type afterwards.
+/// narrow type afterwards. Leaves a grouped convolution, and a contraction that
+/// returns f32 already, as it is.
 void widen(Operation *op) {
   Value y = op->getResult(0);
   Type narrow = elementOf(y);
@@ -222,7 +225,8 @@ private:
   }
 
   /// Returns the operand `v` of a contraction in the narrow type. If transposes
-  /// and reshapes compute `v` from another tensor, that tensor is rounded.
+  /// and reshapes compute `v` from another tensor, that tensor is rounded, and
+  /// they are repeated on the rounded tensor.
   Value narrowed(Value v) {
     Moves moves = Moves::behind(v, /*withSlices=*/target.isDevice());
     if (isTf32)

@@ -12,14 +12,19 @@
 // result. Groups that would only round are removed, and strategies are chosen
 // again.
 //
-// These tensors stay f32: inputs and outputs of the function, and operands of
-// functions called by ifs and loops; constants; values computed from integers
-// only (positions, masks); statistics and other results of reductions; values
-// that are converted to integers or are arguments of a sine, for which the
-// absolute error matters; and operands and results of whole-tensor operators
-// other than layer normalization and softmax. Operands and results of layer
-// normalization and softmax, of views and of in-place concatenations have the
-// same type.
+// These tensors stay f32:
+// - inputs and outputs of the function, and operands of functions called by ifs
+//   and loops;
+// - constants;
+// - values computed from integers only (positions, masks);
+// - statistics and other results of reductions;
+// - values that are converted to integers or are arguments of a sine, for which
+//   the absolute error matters;
+// - operands and results of whole-tensor operators other than layer
+//   normalization and softmax.
+//
+// Operands and results of layer normalization and softmax, of views and of
+// in-place concatenations have the same type.
 
 #include "dialects/graph/GraphDialect.h"
 #include "mlir/IR/IRMapping.h"
@@ -66,7 +71,8 @@ bool takesWidened(Operation *op, Value v) {
   if (auto conv = dyn_cast<ConvOp>(op))
     return schedule::isDepthwise(conv) && conv.getX() == v;
   // A layer normalization that is not the group's result computes rows for a
-  // matmul of the same group. Its code can also widen the rows that it reads.
+  // matmul of the same group. The code that computes these rows can also widen
+  // its operand.
   if (isa<LayerNormOp>(op) && !isa<YieldOp>(*op->user_begin()))
     return true;
   auto element = dyn_cast<ElementOpInterface>(op);
@@ -83,8 +89,9 @@ bool takesWidened(BlockArgument operand) {
   });
 }
 
-/// Whether an operator that needs full precision depends on a group's operand;
-/// with `isResult`, the group's result needs full precision too.
+/// Whether an operator that needs full precision depends on a group's operand.
+/// With `isResult`, the group's result needs full precision too, so all
+/// operands on which it depends do.
 bool needsDigits(BlockArgument operand, bool isResult) {
   llvm::SetVector<Value> computed;
   computed.insert(operand);
@@ -98,8 +105,8 @@ bool needsDigits(BlockArgument operand, bool isResult) {
   return false;
 }
 
-/// Returns the layer normalization or softmax of a group that computes nothing
-/// else; null for other groups.
+/// Returns the layer normalization or softmax that computes the result of a
+/// group directly from an operand of the group; null if there is none.
 Operation *rowsOf(GroupOp group) {
   Operation *op =
       group.getBody().front().getTerminator()->getOperand(0).getDefiningOp();
@@ -122,8 +129,10 @@ std::optional<APFloat> narrowNumber(ConstantOp constant, FloatType narrow) {
   return isRounded ? std::nullopt : std::optional(number);
 }
 
-/// In the body of a group, replaces f32 values that are rounded to the narrow
-/// type by narrow values with the same elements as the rounded ones.
+/// In the body of a group, replaces casts from f32 to the narrow type. A cast
+/// is replaced if its operand is computed only by moves from widened values and
+/// from constants that the narrow type represents exactly. The same moves are
+/// then built in the narrow type, and their result replaces that of the cast.
 class NarrowForms {
 public:
   explicit NarrowForms(FloatType narrow) : narrow(narrow) {}
@@ -197,8 +206,8 @@ private:
   static bool isView(Operation *op) {
     return isa<ReshapeOp, SliceOp, ConcatOp>(op);
   }
-  /// Collects the values that `op` computes, and unites those that must have
-  /// the same type.
+  /// Adds the results of `op` to `data` if they are computed from floats, and
+  /// unites values that must have the same type.
   void join(Operation *op) {
     bool hasData = isa<ConstantOp>(op)
                        ? isa<FloatType>(elementOf(op->getResult(0)))
@@ -235,8 +244,8 @@ private:
       wide.insert(classes.getOrInsertLeaderValue(v.getAsOpaquePointer()));
   }
 
-  /// Marks the values that `op` forces to stay f32. `op` must come after all
-  /// users of its results: they have marked these already.
+  /// Marks the values that `op` forces to stay f32. Must have been called for
+  /// all users of the results of `op`.
   void keepWide(Operation *op) {
     if (auto group = dyn_cast<GroupOp>(op)) {
       Block &body = group.getBody().front();
@@ -266,9 +275,11 @@ private:
            !llvm::is_contained(rows->getOperands().drop_front(), argument);
   }
 
-  /// Whether the result of `group` can be stored rounded: the group has no
-  /// reduction, and its only whole-tensor operators are layer normalization and
-  /// softmax.
+  /// Whether the result of `group` can be stored rounded. It can if a layer
+  /// normalization or softmax computes the result directly from an operand of
+  /// the group (rowsOf), or if the group has no reduction, its only
+  /// whole-tensor operators are layer normalization and softmax, and its first
+  /// operator is no softmax.
   static bool isRounded(GroupOp group) {
     if (rowsOf(group))
       return true;

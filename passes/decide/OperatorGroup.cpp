@@ -35,8 +35,8 @@ GroupOp moveToGroup(ArrayRef<Operation *> ordered,
   SmallVector<Location> locations;
   for (Operation *op : ordered) {
     locations.push_back(op->getLoc());
-    // Weights that are to be packed are operands of the group, even if all
-    // elements are equal.
+    // Weights that are to be packed become operands of the group. Other
+    // constants with equal elements are copied into the group.
     OpOperand *weights =
         packs ? schedule::packableWeights(op, target) : nullptr;
     if (weights)

@@ -8,13 +8,14 @@
 
 namespace ingot::decide {
 
-/// Returns a constant of the type of `like`, which must have no elements.
+/// Returns a new constant of the type of `like`, a tensor without elements.
 mlir::Value emptyConstant(mlir::OpBuilder &builder, mlir::Value like);
 
 /// Moves the operators `ordered` into a group, which replaces the last of them,
-/// and chooses the strategy and plan of the group. Scalar constants are copied
-/// into the group. With `packs`, constant weights will be packed for the plan;
-/// with `savesMemory`, the plan avoids scratch memory.
+/// and chooses the strategy and plan of the group. Constants whose elements are
+/// all equal are copied into the group. With `packs`, constant weights will be
+/// packed for the plan, so they are operands of the group in any case. With
+/// `savesMemory`, the plan avoids scratch memory.
 graph::GroupOp moveToGroup(llvm::ArrayRef<mlir::Operation *> ordered,
                            const TargetDescription &target, bool packs,
                            bool savesMemory);

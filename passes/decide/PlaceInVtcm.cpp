@@ -1,10 +1,10 @@
 // Places data that vectors read in fast local memory of the target (VTCM).
 //
 // A target may have a small memory that its vectors read fastest. Results that
-// only vectors read are stored there. Other operands of vectors are copied
-// there a few rows at a time, before the group that reads them computes the
-// corresponding row band of its result. The pass tries several policies for
-// choosing the results that are stored there:
+// only vectors read are stored there; the pass tries several policies for
+// choosing these results. Other operands of vectors are copied there a few rows
+// at a time, before the group that reads them computes the corresponding row
+// band of its result:
 //
 //   %2 = group(%x, %1) { conv, add %1 }  ->  %a = slice %1  // rows
 //                                            %b = group(%a) { reshape } {second_memory}
@@ -246,7 +246,9 @@ private:
   }
 
   /// Returns the largest height of row bands whose copied operands fit into
-  /// `room` bytes; 0 if not even single rows fit.
+  /// `room` bytes; this is the number of all rows if the whole operands fit.
+  /// Returns 0 if there is no such height, or if `group` cannot be computed by
+  /// rows.
   int64_t heightFor(GroupOp group, const Operands &operands,
                     int64_t room) const {
     int64_t all =

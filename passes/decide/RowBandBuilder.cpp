@@ -17,9 +17,9 @@
 // free. Bands with equal shapes share kernels later.
 //
 // Groups compute multiples of the rows that their strategy computes together
-// (Strategy::rowsTogether), so results are bit-identical. If rows are kept for
-// the next band, each group continues where it stopped, and nothing is
-// recomputed.
+// (Strategy::rowsTogether), so results are bit-identical to those of the
+// original groups. If rows are kept for the next band, each group continues
+// where it stopped, and nothing is recomputed.
 
 #include "passes/decide/RowBandBuilder.h"
 

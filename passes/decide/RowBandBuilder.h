@@ -40,7 +40,8 @@ struct RowBand {
   std::vector<Rows> held;
 
   /// Returns the rows of the group with index `group` that are kept from the
-  /// previous band.
+  /// previous band. `fromEnd`: the bands are computed from the last row to the
+  /// first.
   Rows kept(size_t group, bool fromEnd) const {
     return fromEnd ? Rows{computed[group].end, held[group].end}
                    : Rows{held[group].begin, computed[group].begin};
@@ -65,7 +66,7 @@ std::optional<std::vector<RowBand>> rowBandsOf(const Chain &chain, bool fromEnd,
 /// Returns the rows that each group of a chain must compute for one band if no
 /// rows are kept from other bands. The band consists of the rows `last` of the
 /// last group's result. Returns nothing if the chain cannot be computed row by
-/// row.
+/// row, or if the band needs no rows of some group.
 std::optional<std::vector<Rows>>
 rowsOfBand(llvm::ArrayRef<graph::GroupOp> groups, Rows last, ReadRows read);
 
@@ -80,7 +81,9 @@ using PlacePart = llvm::function_ref<mlir::Value(
     mlir::OpBuilder &, const OperandRows &, mlir::Value part)>;
 
 /// Replaces the groups of a chain by groups for its row bands; returns the
-/// value that replaces the chain's result.
+/// value that replaces the chain's result. With `fromEnd`, the bands are
+/// computed from the last row to the first. The new groups read the values that
+/// `place`, unless null, returns for their operands.
 mlir::Value buildRowBands(const Chain &chain, bool fromEnd,
                           const TargetDescription &target,
                           PlacePart place = nullptr);

@@ -62,8 +62,9 @@ double RowBandCosts::kernel() const {
 double RowBandCosts::copy(Type type, int64_t elements) const {
   if (!hasCaches)
     return double(elements) + call;
-  // The elements are read from and written to the L2 cache, which is twice as
-  // fast as the memory beyond it.
+  // Each element is read from the L2 cache and written to it. The L2 cache is
+  // twice as fast as the memory beyond it, so both accesses together take as
+  // long as one access to that memory.
   double bytes =
       double(elements) *
       double(bytesPerElement(cast<ShapedType>(type).getElementType()));

@@ -7,8 +7,8 @@
 
 namespace ingot::decide {
 
-/// Estimates what it costs more, or saves, to compute a chain of groups band by
-/// band (RowBands.cpp) than group by group, in units of schedule::workOf.
+/// Estimates how much more or less it costs to compute a chain of groups band
+/// by band (RowBands.cpp) than group by group, in units of schedule::workOf.
 class RowBandCosts {
 public:
   explicit RowBandCosts(const TargetDescription &target);

@@ -1,6 +1,8 @@
 // Chooses chains of groups and the heights of their row bands by dynamic
-// programming over the order of groups: best[j + 1] is the least sum best[i] +
-// cost(i .. j) over all chains i .. j that stay within the memory limit.
+// programming over the order of groups. best[j + 1], the least cost of the
+// groups 0 .. j, is the minimum of best[i] + cost(i, j) over all chains of
+// groups i .. j that stay within the memory limit. A group that is computed as
+// a whole costs 0.
 //
 // While the chain of groups i .. j runs, these tensors are live: tensors that
 // are live before and after the chain, the chain's input and result, and one
@@ -69,7 +71,7 @@ public:
     if (best.cost <= 0)
       return chainsOf(best);
     // Finds, by binary search, the lowest memory limit for which some choice of
-    // chains costs no time. A higher limit admits more choices.
+    // chains adds no estimated time. A higher limit admits more choices.
     best = cheapest(high);
     while (high - low > high / 64) {
       int64_t middle = low + (high - low) / 2;
@@ -185,16 +187,18 @@ private:
     return true;
   }
 
-  /// A row band that stands for `count` similar bands in cost estimates.
+  /// A row band that stands for `count` similar bands in cost estimates. It
+  /// computes the rows `last` of the chain's result.
   struct Sample {
     Rows last;
     RowBand band;
     double count;
   };
 
-  /// Returns all row bands of a chain that keeps rows. For other chains,
-  /// returns a few bands; the middle one stands for all bands that are not
-  /// returned.
+  /// Returns all row bands of a chain whose bands keep rows for the next band.
+  /// For other chains, returns a few bands; the middle one stands for all bands
+  /// that are not returned. Returns nothing if the chain cannot be computed row
+  /// by row.
   std::optional<std::vector<Sample>> samplesOf(const Chain &chain) {
     auto read = [&](GroupOp group, Rows rows) -> auto & {
       return reads(group, rows);
@@ -256,8 +260,8 @@ private:
       std::vector<int64_t> kind{rows.size()};
       for (const OperandRows &read : *reads(group, rows))
         kind.push_back(read.rows.size());
-      // The first band has its padding at the top. So it needs another kernel
-      // than the last band, even if both read the same number of rows.
+      // The first band has its padding at the top. So its kernel differs from
+      // that of the last band, even if both read the same number of rows.
       kind.push_back(rows.begin == 0);
       kinds.insert(kind);
     }
@@ -462,7 +466,7 @@ private:
   }
 
   /// Returns the cheapest choice of chains with a peak of at most `limit`
-  /// bytes.
+  /// bytes. If there is none, the cost of the returned choice is infinite.
   Choice cheapest(int64_t limit) const {
     constexpr double never = std::numeric_limits<double>::infinity();
     std::vector<double> best{0};
@@ -493,13 +497,13 @@ private:
   std::vector<int64_t> stepOf;
   /// For each group, the live bytes while it runs as a whole.
   std::vector<int64_t> alone;
-  /// For each group, the candidate chains that end with it. Only chains are
-  /// candidates in which a group would need more than `considered` bytes if it
-  /// ran as a whole.
+  /// For each group, the candidate chains that end with it. A chain is a
+  /// candidate only if one of its groups would need more than `considered`
+  /// bytes when computed as a whole.
   std::vector<std::vector<Candidate>> candidates;
   int64_t considered = std::numeric_limits<int64_t>::max();
-  /// Whether chains may be chosen that keep rows from one band for the next;
-  /// the others recompute them.
+  /// Whether chains that keep rows from one band for the next may be chosen.
+  /// Otherwise, only chains that recompute such rows are.
   bool mayKeep = true;
   std::map<std::tuple<Operation *, int64_t, int64_t>,
            std::optional<SmallVector<OperandRows>>>

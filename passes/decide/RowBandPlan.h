@@ -10,17 +10,18 @@
 
 namespace ingot::decide {
 
-/// Chooses which chains of groups of one function are computed in row bands,
-/// for several limits of memory.
+/// Chooses which chains of groups of one function are computed in row bands.
+/// `plan` and `planAtNoCost` may be called repeatedly, with other memory
+/// limits.
 class RowBandPlanner {
 public:
   RowBandPlanner(mlir::func::FuncOp main, const TargetDescription &target);
   ~RowBandPlanner();
 
   /// Returns the chains with the least cost that reduce the estimated peak of
-  /// live memory to `maxBytes`. If no chains reduce it that far, returns those
-  /// with the lowest peak. Without `keeps`, no row band keeps rows for the next
-  /// one, which causes fewer gaps in the arena.
+  /// live memory to at most `maxBytes`. If no chains reduce it that far,
+  /// returns those with the lowest peak. Without `keeps`, no row band keeps
+  /// rows for the next one, which causes fewer gaps in the arena.
   std::vector<Chain> plan(int64_t maxBytes, bool keeps);
   /// Returns the chains that reduce the peak of live memory to `maxBytes`, or
   /// as far as possible, without increasing the estimated time.

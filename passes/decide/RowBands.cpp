@@ -14,10 +14,11 @@
 //                                    %2 = concat %c, ...
 //
 // The bands of a chain are computed from the first row to the last, or from the
-// last to the first. Successive chains alternate, so that results can overwrite
-// inputs in both directions. The attribute kernel.macs_recomputed counts
-// recomputed MACs. Groups that ChainRows.cpp has fused stay fused if they fit
-// into the arena.
+// last to the first. If successive chains alternate, results can overwrite
+// inputs in both directions; the pass tries this as well as one direction for
+// all chains. The attribute kernel.macs_recomputed counts recomputed MACs. If
+// the arena exceeds `max-bytes`, groups that ChainRows.cpp has fused are
+// separated first.
 //
 // Before chains are chosen, groups are reordered so that fewer bytes are live
 // at steps that exceed the limit (plan/OrderLaunches.h), since a chain consists
@@ -165,8 +166,9 @@ private:
                                                : planner.planAtNoCost(limit);
       if (chains.empty())
         break;
-      // With maxBytes, equal chains give equal results and are not built again.
-      // Without maxBytes, the limit also affects the scratch memory of kernels.
+      // With maxBytes, the same chains as before are not built again. Without
+      // maxBytes, they may give another result, since `limit` also limits the
+      // scratch memory of kernels.
       if (maxBytes > 0 &&
           llvm::equal(chains, before,
                       [](const Chain &a, const Chain &b) { return a.isAs(b); }))

@@ -136,8 +136,9 @@ private:
             sizes[axis + 1] == 1);
   }
 
-  /// Returns the sizes of `x`, which has one row per head, after the rows of
-  /// the heads that share keys and values have become the rows of one matrix.
+  /// `x` has a matrix with one row for each query head. Returns its sizes after
+  /// the rows of the `times` query heads that share a key head have become the
+  /// rows of one matrix.
   Dims shared(Value x) const {
     Dims sizes = dimsOf(x);
     sizes[axis] = sizes[axis].floorDiv(times);

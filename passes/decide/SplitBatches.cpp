@@ -14,9 +14,9 @@
 // costs less than it saves. Slices are views, concatenations are in place, and
 // all images use the same kernels.
 //
-// A part is a range of positions of the first axis: an image, or several
-// positions if groups have merged other axes into the first one (windows of an
-// image).
+// A part is a range of positions of the first axis: one or more images. If
+// groups have merged other axes into the first axis of a tensor, such as the
+// windows of an image, the range contains all positions of these images.
 
 #include "dialects/graph/ElementsData.h"
 #include "dialects/graph/ops/Movement.h"
@@ -165,8 +165,8 @@ private:
         /*axis=*/0);
     cost.more = double(parts) * cyclesOf(part) - cost.whole +
                 double(parts - 1) * againOf(group, part);
-    // If threads share the work for a whole batch, a part must be large enough
-    // for several threads as well.
+    // If threads share the work for a whole batch, a part must also be large
+    // enough to be divided among threads.
     cost.canSplit = paysToFork(part) || !paysToFork(group);
     part.erase();
     for (Operation *rows : slices)
@@ -224,7 +224,8 @@ private:
   }
 
   /// Returns the cycles saved by splitting the operators first .. last, and the
-  /// cycles that they take unsplit.
+  /// cycles that they take unsplit; two zeros if these operators cannot be
+  /// split without others.
   std::pair<double, double> gainOf(size_t first, size_t last) const {
     double gain = 0, whole = 0;
     llvm::SmallPtrSet<Operation *, 16> members(ops.begin() + first,

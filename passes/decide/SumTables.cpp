@@ -175,8 +175,10 @@ private:
   }
 
   /// Evaluates the operators of the function on the floats `x`. Returns the
-  /// results in steps of the quantized result, plus zero point and 1/2; empty
-  /// if the operators cannot be evaluated.
+  /// results in steps of the quantized result, plus 1/2 and the zero point
+  /// (relative to the least 8-bit value), and clamped to [-offset, 256 +
+  /// offset]. Returns an empty list if the operators cannot be evaluated or if
+  /// a result is NaN.
   SmallVector<double> compute(ArrayRef<double> x) {
     OpBuilder builder(last);
     Location loc = last.getLoc();
@@ -213,7 +215,8 @@ private:
   }
 
   /// Finds `begin` and `end`: the quantized result is constant for operands
-  /// below `begin`, and constant for operands above `end`.
+  /// below `begin`, and constant for operands above `end`. Returns false if the
+  /// operators cannot be evaluated, or if `bound` is not finite.
   bool findEnds(double bound) {
     // The magnitudes of samples decrease exponentially from `bound`, so samples
     // are denser near 0.

@@ -53,9 +53,10 @@ private:
   mlir::Value term(const Term &term, int fraction);
 };
 
-/// Whether the value of `sum`, with magnitudes of at most `bound` and with
-/// `fraction` fractional bits, is below 2^bits, and WordBuilder::sum shifts no
-/// integer beyond 32 bits.
+/// Whether WordBuilder::sum supports `sum`, whose magnitude is at most `bound`,
+/// with `fraction` fractional bits: the integer that represents `bound` is
+/// below 2^`bits`, and no integer of a term exceeds 32 bits when it is shifted
+/// left to be scaled.
 bool fits(const Sum &sum, double bound, int fraction, int bits);
 
 } // namespace ingot::decide

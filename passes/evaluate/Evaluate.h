@@ -22,7 +22,8 @@ mlir::FailureOr<llvm::SmallVector<mlir::ElementsAttr>> evaluate(
     llvm::ArrayRef<mlir::Value> values,
     llvm::function_ref<void(mlir::DenseResourceElementsHandle)> consumed = {});
 
-/// Whether `value` depends on constants only.
+/// Whether `value` depends on constants only, through pure operators without
+/// dynamic sizes.
 bool isComputable(mlir::Value value);
 
 /// Lowers a module with @main of graph operators for a target without vectors,

@@ -84,8 +84,9 @@ private:
     place(branch.getThenRegion().front(), /*isInBranch=*/true);
     place(branch.getElseRegion().front(), /*isInBranch=*/true);
   }
-  /// Moves loads of constants from behind `late` to before it. Only loads in
-  /// the block of `late` are moved, up to the next loop or branch.
+  /// Moves loads of constants that are executed after `late` to before `late`.
+  /// Only loads in the block of `late`, up to the next loop or branch, are
+  /// moved, and at most mostBytes bytes.
   void readAhead(Operation *late) {
     constexpr int64_t mostBytes = 256;
     SmallVector<memref::LoadOp> loads;

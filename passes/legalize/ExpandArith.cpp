@@ -41,10 +41,11 @@ bool isNumber(Value value) {
   return matchPattern(value, m_ConstantFloat(&number)) && !number.isNaN();
 }
 
-/// Whether `value` is never NaN: a constant, a maxnum or minnum with such an
-/// operand, or a loop-carried value computed by these operations only.
-/// `assumed` contains the loop-carried values under examination, which are
-/// assumed never to be NaN.
+/// Whether `value` is never NaN: a constant other than NaN; a maxnum or minnum
+/// with such an operand; a maximum or minimum formed by a select whose last
+/// operand is such a value; or a loop-carried value computed by these
+/// operations only. `assumed` contains the loop-carried values under
+/// examination, which are assumed never to be NaN.
 bool isNeverNan(Value value, SmallVectorImpl<Value> &assumed) {
   if (isNumber(value) || llvm::is_contained(assumed, value))
     return true;
@@ -397,8 +398,8 @@ struct ExpandBoolToFloat : OpRewritePattern<Op> {
   }
 };
 
-/// Expands addition, subtraction, multiplication and comparison of i1 to
-/// bitwise logic.
+/// Expands addition, subtraction and multiplication of i1, and the comparisons
+/// `<`, `<=`, `>` and `>=` of vectors of i1, to bitwise logic.
 struct ExpandBoolArithmetic : RewritePattern {
   explicit ExpandBoolArithmetic(MLIRContext *context)
       : RewritePattern(MatchAnyOpTypeTag(), 1, context) {}

@@ -248,8 +248,8 @@ Value narrowBFloat(Bits bits, Value x, Type small) {
   return bits.narrow(bits.pick(isNan, quiet, rounded), small);
 }
 
-/// Converts f8E8M0FNU to f32: its bits are the biased exponent of a power of
-/// two, or 255 for NaN.
+/// Converts f8E8M0FNU to f32. The bits of an f8E8M0FNU are the biased exponent
+/// of a power of two, or 255 for NaN.
 Value widenPower(Bits bits, Value x) {
   Value raw = bits.widen(x);
   Value power = bits.pick(bits.is(P::eq, raw, bits.c(0)), bits.c(0x00400000),

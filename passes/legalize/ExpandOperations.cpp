@@ -43,8 +43,8 @@ struct ExpandOperationsPass : impl::ExpandOperationsBase<ExpandOperationsPass> {
       populateJoinAxes(patterns);
     populateStartSums(patterns);
     populateDropUnread(patterns);
-    // FormHalves matches conversions between f16 and f32, so it runs before they
-    // are expanded.
+    // FormHalves matches conversions between f16 and f32, so it runs before
+    // they are expanded.
     RewritePatternSet first(&getContext());
     addForTarget(first, target, formHalves);
     FrozenRewritePatternSet halves(std::move(first)),

@@ -38,8 +38,8 @@ LogicalResult expandSqrt(math::SqrtOp op, const TargetDescription &target,
   };
   Value x = op.getOperand();
 
-  // Denormals are multiplied by an even power of two; half of its exponent is
-  // subtracted from the exponent of the root.
+  // Denormals are multiplied by a power of two with an even exponent; half of
+  // this exponent is subtracted from the exponent of the root.
   int64_t lift = mantissa + 1 + mantissa % 2;
   int64_t half = (lift + 1) / 2;
   Value isSmall =

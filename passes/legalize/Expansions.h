@@ -23,13 +23,18 @@ void populateExpandHalf(mlir::RewritePatternSet &patterns,
 llvm::LogicalResult expandSqrt(mlir::math::SqrtOp op,
                                const TargetDescription &target,
                                mlir::PatternRewriter &rewriter);
-/// Expands minimum and maximum, sign operations on vectors, and conversions of
-/// i1.
+/// Expands arithmetic for which C has no operator (see ExpandArith.cpp), such
+/// as minimum and maximum, sign operations on vectors, arithmetic and
+/// conversions of i1, and the operations of VectorOps.td other than dot
+/// products. Forms minimum and maximum of float vectors where the target has
+/// instructions for them.
 void populateExpandArith(mlir::RewritePatternSet &patterns,
                          const TargetDescription &target);
 /// Expands reductions of vectors to operations on halves, quarters and so on.
-/// Also expands math functions for which the target has no vector instruction
-/// to scalar functions, lane by lane.
+/// Expands a math function of a vector, if the target has no instruction of
+/// this width, to functions of the vector's halves or lanes. If the target can
+/// multiply a vector by a lane, gives each multiply-add its own copy of the
+/// broadcast lane.
 void populateExpandVector(mlir::RewritePatternSet &patterns,
                           const TargetDescription &target);
 

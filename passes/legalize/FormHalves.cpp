@@ -7,8 +7,8 @@
 // This applies to vectors, on targets that have the instructions, if the result
 // is the same. It is the same for the sum, difference or product of two f16:
 // f32 has more than twice the digits of f16, so rounding to f32 first changes
-// nothing. Minimum and maximum return an operand, so they may be rounded before
-// or after.
+// nothing. Minimum and maximum return one of their operands, so it makes no
+// difference whether the operands or the result are rounded.
 
 #include "passes/legalize/FormHalves.h"
 
@@ -94,8 +94,9 @@ private:
     return std::nullopt;
   }
 
-  /// Whether all lanes of `v` are exactly representable in f16: they are
-  /// widened from f16, or a constant that f16 represents exactly.
+  /// Whether all lanes of `v` are exactly representable in f16: `v` is widened
+  /// from f16, is a constant that f16 represents exactly, or is a minimum or
+  /// maximum of such vectors.
   bool isExact(Value v) const {
     Operation *op = v.getDefiningOp();
     if (auto widening = dyn_cast_or_null<arith::ExtFOp>(op))

@@ -1,4 +1,5 @@
-// The pattern that computes in f16 (FormHalves.cpp).
+// The pattern that replaces arithmetic in f32 by arithmetic in f16
+// (FormHalves.cpp).
 
 #ifndef INGOT_PASSES_LEGALIZE_FORMHALVES_H
 #define INGOT_PASSES_LEGALIZE_FORMHALVES_H

@@ -66,7 +66,8 @@ struct Joined {
 };
 
 /// Returns the innermost axes that can be merged, as many as possible, for an
-/// access with `indices` to a buffer of shape `shape` and strides `strides`.
+/// access with `indices` to a buffer of shape `shape` and strides `strides`;
+/// nothing if there are none.
 std::optional<Joined> findJoined(ValueRange indices, ArrayRef<int64_t> shape,
                                  ArrayRef<int64_t> strides) {
   for (size_t last = shape.size(); last-- > 1;) {
@@ -122,7 +123,8 @@ Value viewOf(BlockArgument buffer, MemRefType type, PatternRewriter &rewriter) {
   return kernel::ViewOp::create(rewriter, buffer.getLoc(), type, buffer);
 }
 
-/// Returns the operand of the memory access `op` that is the buffer.
+/// Returns the operand with the buffer that the memory access `op` reads or
+/// writes.
 template <typename Op> OpOperand &bufferOf(Op op) {
   if constexpr (std::is_same_v<Op, kernel::CopyAheadOp>)
     return op.getFromMutable();

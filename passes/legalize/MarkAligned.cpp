@@ -38,9 +38,13 @@ namespace ingot::legalize {
 
 namespace {
 
-/// Computes the largest power of two, up to `most`, that divides an index. For
-/// a sum of indices, this is at least the smaller of the operands' powers; for
-/// a product, it is at least the product of the operands' powers.
+/// Computes a power of two, up to `most`, that divides an index:
+/// - for a constant, the largest such power;
+/// - for a sum, difference, minimum or maximum, the smaller of the operands'
+///   powers;
+/// - for a product, the product of the operands' powers;
+/// - for a loop counter, the smaller of the powers of lower bound and step;
+/// - for any other index, 1.
 class Divisors {
 public:
   explicit Divisors(int64_t most) : most(most) {}
@@ -143,8 +147,9 @@ private:
       places.insert(last);
       auto sum = last.getDefiningOp<arith::AddIOp>();
       APInt by;
-      // A constant index 1 along the last axis means that the rows are short
-      // and the thread reads all elements of a row.
+      // A constant index 1 along the last axis occurs where the loop over a
+      // short row is unrolled. The thread then also accesses element 0 of the
+      // row, a neighbour.
       if (matchPattern(last, m_One()))
         return true;
       if (sum && matchPattern(sum.getRhs(), m_ConstantInt(&by)) && by == 1)

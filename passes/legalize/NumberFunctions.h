@@ -17,10 +17,11 @@ public:
   explicit NumberFunctions(mlir::ModuleOp module)
       : module(module), symbols(module) {}
 
-  /// Returns the function `stem`_f32, or `stem`_f32x8 and so on, whose
-  /// arguments (`arguments` are their names) and result have type `type`; the
-  /// result has type `result` if that is given. Creates it if it does not
-  /// exist; `body` then builds the result.
+  /// Returns the function `stem`_f32, or `stem`_f32x8 and so on. Its arguments,
+  /// whose names are `arguments`, have the type `type`; its result has the type
+  /// `result` or, if that is null, `type`. If the function does not exist,
+  /// creates it: `body` builds the result, and the function gets the comment
+  /// `comment` in the generated code.
   mlir::func::FuncOp
   get(llvm::StringRef stem, mlir::Type type,
       llvm::ArrayRef<llvm::StringRef> arguments, const llvm::Twine &comment,

@@ -1,4 +1,4 @@
-// Outlines minimum, maximum and the bits of a rounded float into functions.
+// Outlines minimum, maximum and the bits of a clamped float into functions.
 //
 //   %c = arith.cmpf ogt, %a, %b : f32
 //   %m = arith.select %c, %a, %b : f32
@@ -8,8 +8,9 @@
 // where max_f32 contains the two operations. In C, `max_f32(a, b)` is shorter
 // than `a > b ? a : b`, which evaluates its operands twice and would need
 // variables for them. In the same way, `clamped_bits_f32(x, low, high)` is
-// outlined: the bits of min(max(x, low), high), with which kernels round floats
-// to integers.
+// outlined: the bits of the float min(max(x, low), high) as an i32. Kernels use
+// it to round floats to integers: after 1.5 * 2^23 has been added to a float,
+// the lowest bits of the sum are the rounded number.
 
 #include "dialects/kernel/Extremum.h"
 #include "dialects/kernel/KernelDialect.h"
@@ -62,7 +63,8 @@ static func::CallOp callOf(Value value, StringRef stem) {
   return name.consume_front(stem) && name == "_f32" ? call : func::CallOp();
 }
 
-/// Outlines the conversion `bits` of `min(max(x, low), high)` to an integer.
+/// Outlines `bits` if it returns the bits of an f32 of the form `min(max(x,
+/// low), high)`, whose minimum and maximum have been outlined.
 static void outlineClampedBits(arith::BitcastOp bits,
                                NumberFunctions &functions) {
   func::CallOp least = callOf(bits.getIn(), "min");

@@ -41,7 +41,8 @@ SmallVector<Operation *> operatorsOf(graph::GroupOp group) {
   return all;
 }
 
-/// Whether a group only copies its operand.
+/// Whether a group of cheap operators is called a copy: its result is in fast
+/// local memory, or its only operator is a reshape to the same type.
 bool isCopy(graph::GroupOp group) {
   SmallVector<Operation *> operators = operatorsOf(group);
   return group.getSecondMemory() ||
@@ -87,8 +88,8 @@ void collectNames(Location loc, llvm::SetVector<StringRef> &names) {
   }
 }
 
-/// Whether the argument `input` is packed weights, which the group or a nested
-/// group unpacks.
+/// Whether the argument `input` holds packed weights, which the group or a
+/// nested group unpacks.
 bool isPanels(BlockArgument input) {
   return llvm::any_of(input.getUses(), [](OpOperand &use) {
     auto stage = dyn_cast<graph::GroupOp>(use.getOwner());
@@ -253,8 +254,9 @@ struct OutlineGroupsPass : impl::OutlineGroupsBase<OutlineGroupsPass> {
     return true;
   }
 
-  /// Replaces ifs, loops and size checks by the operations of the kernel
-  /// dialect with the same operands.
+  /// Replaces ifs, loops, and operators that read or check sizes by the
+  /// operations of the kernel dialect with the same operands. Erases checks
+  /// that always hold.
   static void replaceControl(kernel::ProgramOp program) {
     for (Operation &op :
          llvm::make_early_inc_range(program.getBody().front())) {

@@ -55,9 +55,8 @@ public:
 
   /// Places each buffer, in the order `order`, where the total extent of all
   /// buffers grows least. Returns this extent. A buffer may get a lower offset
-  /// than all previous ones: if it is written from its low end while another
-  /// buffer is read from its low end, the first buffer can begin slightly below
-  /// the second.
+  /// than all previous ones: if buffer a is written from its low end while
+  /// buffer b is read from its low end, a can begin slightly below b.
   int64_t leastGrowth(const Order &order, Offsets &offsets) {
     int64_t low = 0, high = 0;
     number(order);

@@ -34,7 +34,8 @@ struct ArenaPlan {
 /// Returns the number of bytes live at `step`.
 int64_t aliveAt(const std::vector<ArenaRequest> &requests, int64_t step);
 
-/// Returns the largest number of bytes live in one step, and that step.
+/// Returns a lower bound of the arena's size: the largest number of bytes live
+/// in one step. Also returns that step.
 std::pair<int64_t, int64_t>
 lowerBound(const std::vector<ArenaRequest> &requests);
 

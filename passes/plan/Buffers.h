@@ -54,7 +54,7 @@ public:
   Place placeOf(mlir::Value value) const;
   unsigned size() const { return buffers.size(); }
   const Buffer &operator[](unsigned buffer) const { return buffers[buffer]; }
-  /// Whether result `number` of the program is in the memory of an argument.
+  /// Whether result `number` of the program is in the memory of an input.
   bool isAppended(unsigned number) const {
     return llvm::any_of(buffers, [&](const Buffer &buffer) {
       return buffer.isAppended && buffer.argument == arguments + number;
@@ -94,7 +94,7 @@ private:
   /// concatenation's buffer, so they never take over the memory of another
   /// value.
   llvm::DenseSet<mlir::Value> parts;
-  /// The tensors of characters whose addresses are in strings.
+  /// The tensors of characters to which strings point.
   llvm::SmallVector<mlir::Value> characters;
   std::vector<mlir::Operation *> stepOps;
   /// For each step in a fork (concurrent branches), the first and last step of

@@ -92,8 +92,8 @@ public:
 
 private:
   /// A cost in seconds for each launch in a fork. All buffers that a fork uses
-  /// stay live during all of it, so if two forks save the same time, the
-  /// shorter one is better.
+  /// stay live during the whole fork, so if two forks save the same time, the
+  /// one with fewer launches is better.
   static constexpr double perLaunch = 5e-8;
 
   /// Divides the steps [begin, end) into at most four branches that do not
@@ -119,7 +119,8 @@ private:
     SmallVector<schedule::BranchTime> times;
     for (auto &[root, part] : parts) {
       schedule::BranchTime time = timeOf(part);
-      // Steps that take no time are added to another branch.
+      // A part whose predicted time is 0, unless it is the first part, and each
+      // part beyond the fourth branch is added to the shortest branch.
       constexpr size_t most = 4;
       if (fork.size() < most && (time.seconds > 0 || fork.empty())) {
         fork.push_back(std::move(part));

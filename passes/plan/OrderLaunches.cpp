@@ -11,8 +11,8 @@
 //
 // A beam search, which begins at the first launch, keeps the partial orders
 // with the least peak memory so far. Among partial orders of the same set of
-// launches, it keeps one. The program is reordered only if the memory planner
-// computes a smaller peak for the new order.
+// launches, it keeps only the best one. The program is reordered only if the
+// memory planner computes a smaller peak for the new order.
 
 #include "dialects/graph/GraphDialect.h"
 #include "dialects/kernel/HostOps.h"
@@ -35,8 +35,9 @@ namespace {
 /// The steps of @main as a graph, with the buffers that each step uses.
 class OrderSearch {
 public:
-  /// Without a limit, the cost of an order is the peak of live bytes; with a
-  /// limit, it is the sum over all steps of the live bytes beyond the limit.
+  /// Without a limit, the cost of an order is the peak of live bytes. With a
+  /// limit, it is the number of live bytes beyond the limit, added up over all
+  /// steps.
   OrderSearch(const Buffers &buffers, std::optional<int64_t> limit = {})
       : steps(buffers.steps()), limit(limit) {
     llvm::DenseMap<Operation *, unsigned> numberOf;

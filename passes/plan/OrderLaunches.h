@@ -1,4 +1,4 @@
-// Reorders groups so that less memory is live beyond a limit.
+// Reorders groups so that the live memory exceeds a limit less.
 
 #ifndef INGOT_PASSES_PLAN_ORDERLAUNCHES_H
 #define INGOT_PASSES_PLAN_ORDERLAUNCHES_H
@@ -7,8 +7,8 @@
 
 namespace ingot::plan {
 
-/// Reorders the groups of `main` if this reduces the sum over all groups of the
-/// live bytes beyond `limit`.
+/// Reorders the groups of `main` if this reduces the number of bytes by which
+/// the live memory exceeds `limit`, added up over all groups.
 void orderGroups(mlir::func::FuncOp main, int64_t limit);
 
 } // namespace ingot::plan

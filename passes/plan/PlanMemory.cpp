@@ -57,8 +57,9 @@ public:
   void run() { rewrite(place()); }
 
 private:
-  /// The sizes of arena and VTCM, and the bytes of the arena that are live at
-  /// each launch. They become attributes of the program.
+  /// The sizes of the arena (`bytes`) and of VTCM (`secondBytes`), the lower
+  /// bound of the size of the arena, and the bytes of the arena that are live
+  /// at each launch (`use`). They become attributes of the program.
   struct Arena {
     int64_t bytes, lowerBound;
     std::vector<int64_t> use;
@@ -66,7 +67,8 @@ private:
   };
 
   /// Plans the arena or, with `inSecondMemory`, VTCM (for a device program:
-  /// host memory), and stores the offset of each buffer.
+  /// host memory), and stores the offset of each buffer. Returns the requests
+  /// and the plan.
   std::pair<std::vector<ArenaRequest>, ArenaPlan> place(bool inSecondMemory) {
     std::vector<unsigned> owners;
     std::vector<ArenaRequest> requests =
@@ -242,7 +244,7 @@ private:
   }
 
   /// Returns the name that a kernel gives to an argument, such as "weights" or
-  /// "scratch0".
+  /// "scratch0"; empty if it gives none.
   static StringRef roleOf(kernel::FuncOp callee, unsigned argument) {
     auto name =
         callee.getArgAttrOfType<StringAttr>(argument, kernel::kNameAttr);
@@ -256,8 +258,8 @@ private:
     return tensor;
   }
 
-  /// Returns the last name in `location`. For a launch, this is the name of the
-  /// ONNX node whose result the kernel stores.
+  /// Returns the last name in `location`; empty if there is none. For a launch,
+  /// this is the name of the ONNX node whose result the kernel stores.
   static StringRef lastNameIn(Location location) {
     StringRef last;
     location->walk([&](Location part) {
@@ -355,7 +357,8 @@ private:
   }
 
   /// Returns a global with the bytes of `value` and the element type
-  /// `elementType`, in any shape; null if there is none.
+  /// `elementType`, in any shape; null if there is none, or if `value` has no
+  /// data.
   memref::GlobalOp equalGlobal(ElementsAttr value, Type elementType) {
     if (!hasData(value))
       return {};
@@ -390,8 +393,8 @@ private:
 };
 
 /// Adds results to `op`, an if or a loop, for further memory that it needs: a
-/// second buffer for each tensor carried by a loop, and the frame of the called
-/// programs.
+/// second buffer for each tensor carried by a loop, and the frame (the part of
+/// the arena that the called programs use as their arena).
 static void addFurtherResults(Operation *op) {
   SmallVector<Type> types(op->getResultTypes());
   if (auto loop = dyn_cast<kernel::LoopOp>(op))

@@ -33,7 +33,7 @@ namespace {
 
 /// A value that is kept from run to run.
 struct State {
-  /// The arguments of all programs that are an input or output of the state.
+  /// The inputs and outputs of the state: arguments of one or more programs.
   SmallVector<BlockArgument> arguments;
   int64_t bytes = 0;
   /// Whether the input and the output of the state can share one slot in the

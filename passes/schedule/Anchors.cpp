@@ -150,11 +150,11 @@ bool hasGroupsInLanes(ConvOp conv, const TargetDescription &target) {
     return false;
   int64_t inputs = inputsOfGroup(conv), outputs = channelsOfGroup(conv);
   // `most` is the largest number of output channels per group for which groups
-  // share a vector: half the lanes, so that at least two groups fit. If a tile
-  // can use the packed weights of a single group instead (multipliesInGroups),
-  // that is at least as fast once a group fills half a vector (1.1 times as
-  // fast for 8 channels, vectors of 16 lanes and eight images); then `most` is
-  // a quarter.
+  // share a vector: half the lanes, so that at least two groups fit. If tiles
+  // that use the packed weights of a single group are possible as well
+  // (multipliesInGroups), `most` is a quarter of the lanes: for groups that
+  // fill half a vector, these tiles are at least as fast (1.1 times as fast for
+  // 8 channels, vectors of 16 lanes and eight images).
   int64_t most =
       target.maxLanes(type) / (multipliesInGroups(conv, target) ? 4 : 2);
   return llvm::isPowerOf2_64(inputs) && llvm::isPowerOf2_64(outputs) &&

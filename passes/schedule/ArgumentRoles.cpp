@@ -10,8 +10,8 @@ namespace ingot::schedule {
 
 static constexpr llvm::StringLiteral kData = "x";
 
-/// Returns the role of operand number `operand`: that entry of `roles`, or
-/// `kData` if `roles` has fewer entries.
+/// Returns the role of operand number `operand`: the entry of `roles` with that
+/// number, or `kData` if `roles` has fewer entries.
 static StringRef among(unsigned operand, ArrayRef<StringRef> roles) {
   return operand < roles.size() ? roles[operand] : StringRef(kData);
 }

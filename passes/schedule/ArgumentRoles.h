@@ -8,8 +8,8 @@
 
 namespace ingot::schedule {
 
-/// Returns the role of an input of a kernel: "weights", "scale", "indices", or
-/// "x" for the data that the kernel transforms.
+/// Returns the role of an input of a kernel, for example "weights", "scale" or
+/// "indices"; "x" for the data that the kernel transforms.
 llvm::StringRef roleOf(mlir::BlockArgument input);
 
 } // namespace ingot::schedule

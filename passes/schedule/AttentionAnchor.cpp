@@ -32,9 +32,9 @@ static MatMulOp elementwiseFrom(Value v,
   return {};
 }
 
-/// Whether `product` is a batched matrix product whose operands have type
-/// `operands`, whose result has that type or f32, and whose three tensors have
-/// the same rank.
+/// Whether `product` is a batched matrix product without zero points, whose
+/// operands are nonempty and have type `operands`, whose result has that type
+/// or f32, and whose three tensors have the same rank.
 static bool isPlain(MatMulOp product, Type operands) {
   size_t rank = shapeOf(product.getResult()).size();
   return rank >= 3 && product.getZeros().empty() &&
@@ -116,8 +116,10 @@ AttentionAnchor AttentionAnchor::of(GroupView group) {
   return found;
 }
 
-/// Whether only elementwise operators, and transposes that keep the last axis,
-/// come after `product` in its group.
+/// Whether the operators after `product` in its group form a chain. The chain
+/// may contain elementwise operators, and transposes that keep the last axis.
+/// Among the group's operators, each may read only the result of the previous
+/// operator of the chain.
 static bool endsInPlace(Operation *product,
                         llvm::function_ref<bool(Operation *)> isMember) {
   Operation *op = product;
@@ -134,9 +136,11 @@ static bool endsInPlace(Operation *product,
   return true;
 }
 
-/// Appends to `taken` the operators that compute `operand` of a matrix product,
-/// each with a single use: transposes; with `scales` also multiplications by a
-/// scalar; with `rounds` also rounding casts. With `rounds`, they may end in an
+/// Appends to `taken` the chain of operators that computes `operand` of a
+/// matrix product, from its end, as long as they have a single use, satisfy
+/// `isFree` and are of these kinds: transposes that keep the last axis; with
+/// `scales` also multiplications by a scalar; with `rounds` also casts, and
+/// reshapes of stored tensors. With `rounds`, the chain may begin with an
 /// elementwise expression of stored tensors, such as a rotary embedding. Of
 /// that expression, only the last operator is appended; the others join the
 /// group later.
@@ -202,9 +206,9 @@ std::optional<RepeatedMatrices> RepeatedMatrices::of(Value repeated) {
   return isRepeated ? std::optional(found) : std::nullopt;
 }
 
-/// Appends to `taken` the transposes, slices, repetitions and rounding casts
-/// between a stored tensor and `operand`, which the kernel reads in its stored
-/// layout.
+/// Appends to `taken` the transposes, slices, repetitions and casts between a
+/// stored tensor and `operand`, so that the kernel can read the tensor in its
+/// stored layout.
 static void addMoves(Value operand,
                      llvm::function_ref<bool(Operation *)> isFree,
                      SmallVectorImpl<Operation *> &taken) {

@@ -12,20 +12,23 @@
 namespace ingot::schedule {
 
 struct AttentionAnchor {
-  /// Queries [..., M, D] times keys [..., D, N], their softmax, and its product
-  /// with values [..., N, E]. D and E are known when compiling, and there is at
-  /// least one key. Results are f32, or the narrow float type of the operands.
+  /// `scores` multiplies queries [..., M, D] by keys [..., D, N], `softmax`
+  /// turns each row of scores into weights, and `product` multiplies these by
+  /// values [..., N, E]. D and E are known when compiling, and there is at
+  /// least one key. The results of both products are f32, or have the float
+  /// type of the operands.
   mutable graph::MatMulOp scores;
   mutable graph::SoftmaxOp softmax;
   mutable graph::MatMulOp product;
   /// The elementwise operators from the scores to the softmax, last one first.
   llvm::SmallVector<mlir::Operation *> between;
   /// The cast of the softmax to bf16, f16 or tf32, if both products have
-  /// operands of that type.
+  /// operands of that type; null if there is no cast.
   mlir::Operation *rounding = nullptr;
 
   explicit operator bool() const { return product != nullptr; }
-  /// Whether everything except the operands of both matrix products is f32.
+  /// Whether the input of the softmax and the result of the second matrix
+  /// product are f32.
   bool isOfF32() const {
     return graph::elementOf(softmax.getInput()).isF32() &&
            graph::elementOf(product.getResult()).isF32();
@@ -35,8 +38,9 @@ struct AttentionAnchor {
   /// no such attention, or if a tensor between its two products has other
   /// users.
   static AttentionAnchor of(graph::MatMulOp product);
-  /// Returns the attention that a group computes. Only elementwise operators
-  /// and transposes that keep the last axis may follow the second product.
+  /// Returns the attention that a group computes; none if the group computes
+  /// anything else. Only elementwise operators and transposes that keep the
+  /// last axis may follow the second product.
   static AttentionAnchor of(GroupView group);
 
   /// Return the numbers of queries and keys of one head, the elements of a key
@@ -66,8 +70,9 @@ struct AttentionAnchor {
   llvm::SmallVector<int64_t> axesOf(mlir::Value result);
 };
 
-/// The matrices of a tensor along one axis, each repeated several times, as in
-/// grouped-query attention:
+/// A tensor that consists of the slices of the tensor `from` along one of its
+/// axes, `axis`, each repeated `times` times, like the keys and values in
+/// grouped-query attention. For G slices and T = `times`:
 ///
 ///   reshape(expand(reshape(from)))
 ///   [.., G, ..] -> [.., G, 1, ..] -> [.., G, T, ..] -> [.., G x T, ..]
@@ -76,19 +81,24 @@ struct AttentionAnchor {
 struct RepeatedMatrices {
   mlir::Value from;
   int64_t axis = 0, times = 1;
-  /// The operators from `repeated` back to `from`, the last reshape first.
+  /// The operators from the repeated tensor back to `from`, the last reshape
+  /// first.
   llvm::SmallVector<mlir::Operation *> path;
 
   static std::optional<RepeatedMatrices> of(mlir::Value repeated);
 };
 
-/// Returns the operators that join a group around `producer`, which is the
-/// second matrix product, its softmax, or the rounding cast of the softmax.
-/// They form an attention: both products, the softmax, the operators between
-/// them, and the transposes and scales of queries and values. With
-/// `inStoredLayout`, also the moves and rounding casts of keys and values,
-/// which the kernel then reads in their stored layout. Empty if `suits` rejects
-/// the attention, or if the group would compute something else.
+/// Returns `producer` and the operators that must join the group with it, so
+/// that the group computes an attention. `producer` is the second matrix
+/// product, its softmax, or the rounding cast of the softmax; of these, those
+/// that follow `producer` are in the group already. The following operators
+/// join: the first product, the operators between it and the softmax, the
+/// transposes and scales of the queries, and the transposes of the values. With
+/// `inStoredLayout`, these join as well: the casts of the queries, and the
+/// transposes, slices, repetitions and casts of the keys and values; the kernel
+/// then reads keys and values in their stored layout. Empty if `suits` rejects
+/// the attention, if the group would compute something else, or in strict mode.
+/// For `isMember` and `isFree` see Strategy::takes.
 llvm::SmallVector<mlir::Operation *>
 takeAttention(mlir::Operation *producer,
               llvm::function_ref<bool(mlir::Operation *)> isMember,

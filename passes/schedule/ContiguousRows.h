@@ -8,8 +8,8 @@
 namespace ingot::schedule {
 
 /// Whether the elements along the last axis of a buffer are contiguous in
-/// memory. They are not if the buffer is one column of a larger tensor. False
-/// for null.
+/// memory; true if there is only one. They need not be if the buffer is part of
+/// a larger tensor, for example a column of a matrix. False for null.
 bool hasContiguousRows(mlir::Value buffer);
 
 } // namespace ingot::schedule

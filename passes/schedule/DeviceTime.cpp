@@ -25,8 +25,8 @@ double l2Bandwidth(const Device &device) {
 }
 
 /// Returns the L2 bandwidth for the loads of a K loop, in bytes per second. The
-/// rate of TMA copies applies only to many K tiles: the first ones come from
-/// device memory.
+/// rate of TMA copies is used only for loops over many K tiles, since the first
+/// K tiles come from device memory, not from the L2 cache.
 static double l2Bandwidth(const KTileLoop &loop, const Device &device) {
   constexpr double many = 8;
   return loop.areTiles && loop.kTiles >= many
@@ -118,7 +118,7 @@ static void findTiles(kernel::FuncOp kernel, DeviceWork &work) {
 /// Finds blocks of keys and values that TMA copies load for all queries of a
 /// thread block, and describes their loop in `work`. One warpgroup alone takes
 /// about 9 cycles per key for its 64 queries (as strategy warpgroup-attention
-/// estimates).
+/// estimates); each of its 128 threads holds half a sum per key.
 static void findTilesOfAttention(kernel::FuncOp kernel, DeviceWork &work) {
   llvm::SmallSetVector<Value, 2> tiles;
   int64_t queries = 0;
@@ -147,7 +147,8 @@ static void findTilesOfAttention(kernel::FuncOp kernel, DeviceWork &work) {
   }
 }
 
-/// Finds K tiles that the threads of a block prefetch with asynchronous copies.
+/// Finds K tiles that the threads of a block prefetch with asynchronous copies,
+/// and describes their loop in `work`.
 static void findCopies(kernel::FuncOp kernel, DeviceWork &work) {
   kernel::AwaitCopiesOp await;
   kernel.walk([&](kernel::AwaitCopiesOp op) {
@@ -179,7 +180,8 @@ DeviceWork DeviceWork::of(kernel::FuncOp kernel) {
         int64_t(llvm::PowerOf2Ceil(product.getLeft().getIntOrFloatBitWidth())) /
         8;
     work.areFloat8 = isFloat8(product.getLeft());
-    // Each MMA has 16 rows, 8 columns and 32 bytes along K.
+    // Counts the MMAs inside of loops. Each MMA has 16 rows, 8 columns and 32
+    // bytes along K, from which macsPerKTile is computed below.
     products += product->getParentOfType<scf::ForOp>() ? 1 : 0;
   });
   if (products > 0) {
@@ -196,9 +198,9 @@ DeviceWork DeviceWork::of(kernel::FuncOp kernel) {
   return work;
 }
 
-/// Returns how many blocks an SM holds at once, limited by threads, registers
-/// and shared memory. The device itself reserves 1 KB of shared memory per
-/// block (from compute capability 8.0 on).
+/// Returns how many blocks an SM holds at once, at least 1, limited by threads,
+/// registers and shared memory. The device itself reserves 1 KB of shared
+/// memory per block (from compute capability 8.0 on).
 static int64_t blocksOfMultiprocessor(const Device &device,
                                       const DeviceWork &work) {
   int64_t threads = llvm::alignTo(work.threads, device.warp);
@@ -212,10 +214,10 @@ static int64_t blocksOfMultiprocessor(const Device &device,
 
 /// Rates of the host and of the bus between host and device. PCIe 3.0 x16 has
 /// 15.8 GB/s, of which about 12 are reached. A small copy with its wait takes
-/// about 10 us (NVIDIA's blog on data transfers, 2012). A launch in a stream
-/// takes 3.8 us, in a graph 3.4 us (NVIDIA's blog on launch graphs, 2019); 2 us
-/// allows for slower hosts. Sequential host code takes about 4 ns per 4-byte
-/// element.
+/// about 10 us (NVIDIA's blog on data transfers, 2012). A launch takes 3.8 us
+/// in a stream and 3.4 us in a graph (NVIDIA's blog on launch graphs, 2019);
+/// `startSeconds` is more than the difference, to allow for slower hosts.
+/// Sequential host code takes about 4 ns per 4-byte element.
 static constexpr double hostBytesPerSecond = 1e9, busBytesPerSecond = 12e9,
                         waitSeconds = 1e-5, startSeconds = 2e-6;
 

@@ -13,8 +13,8 @@ struct KTileLoop {
   /// Number of K tiles, bytes of each, and how many may be in flight while one
   /// is multiplied.
   double kTiles = 0, bytes = 0, ahead = 1;
-  /// Bytes of a K tile that the block itself fetches if other blocks of its
-  /// cluster fetch the rest; else 0.
+  /// Bytes of a K tile that the block itself fetches, if other blocks of its
+  /// cluster fetch the rest. 0 means that it fetches all `bytes`.
   double fetched = 0;
   /// Seconds for which one K tile keeps its SM busy, and the latency that a
   /// block has per K tile even if the K tile is already in shared memory.
@@ -64,11 +64,12 @@ struct DeviceWork {
   int64_t blocks = 0, threads = 0, shared = 0, registers = 16;
   /// Whether warpgroups multiply tiles (wgmma).
   bool byWarpgroups = false;
-  /// Bytes per element that the tensor cores multiply, 0 if the kernel does not
-  /// use them; and whether the elements are 8-bit floats.
+  /// The size in bytes of the elements that the tensor cores multiply, 0 if the
+  /// kernel does not use tensor cores; and whether the elements are 8-bit
+  /// floats.
   int64_t matrixElement = 0;
   bool areFloat8 = false;
-  /// The K loop of a block, whose `busy`, `waiting` and `closing` are still 0.
+  /// The K loop of a block; predictTime computes its `busy`, which is 0 here.
   /// `bytes` is 0 if there is no K loop, `kTiles` is 0 if the number of K tiles
   /// is unknown. `macsPerKTile` is the number of multiply-adds per K tile; 0 if
   /// unknown.
@@ -105,7 +106,8 @@ struct DeviceTime {
 /// Predicts the duration from the bytes of operands and results, each moved
 /// once, and from the multiply-adds, at the rates of the device (tensor cores
 /// by warpgroup or by warp, else f32). A launch with too few threads to keep
-/// all SMs busy reaches only part of these rates; a K loop adds its latency.
+/// all SMs busy reaches only part of these rates; a K loop adds its latency. A
+/// kernel without threads runs on the host (hostSeconds).
 DeviceTime predictTime(const Device &device, const DeviceWork &work,
                        int64_t bytes, int64_t multiplyAdds);
 
@@ -117,10 +119,10 @@ double hostSeconds(int64_t bytes, int64_t multiplyAdds);
 /// instead of in a graph.
 double secondsOutsideOfGraph(int64_t launches);
 
-/// Seconds that counting blocks (kernel.count) adds. A block waits about 1.5 us
-/// until others see its results and it has its number (a fence, an atomic
-/// addition and a load of about 300 cycles each, twice); clearing the counters
-/// is a launch of about 2 us.
+/// The additional seconds of a kernel whose blocks are counted (kernel.count).
+/// A block waits about 1.5 us until other blocks see its results and it has the
+/// value of the counter (twice a fence, an atomic addition and a load, of about
+/// 300 cycles each). A launch of about 2 us clears the counters before.
 inline constexpr double countingSeconds = 1.5e-6 + 2e-6;
 
 /// The time of a branch: consecutive launches that run concurrently with those

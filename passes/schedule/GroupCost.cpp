@@ -13,8 +13,9 @@ int64_t multiplyAddsOf(Operation *op) {
   if (auto group = dyn_cast<GroupOp>(op))
     return multiplyAddsOf(GroupView(group));
   auto elements = [](Value v) { return tensorType(v).getNumElements(); };
-  // An operator without result elements has no multiply-adds, and its sizes
-  // would lead to divisions by 0 below.
+  // Operators with several results have no multiply-adds that are counted.
+  // Neither has an operator without result elements, whose sizes would lead to
+  // divisions by 0 below.
   if (op->getNumResults() != 1 || elements(op->getResult(0)) == 0)
     return 0;
   if (auto conv = dyn_cast<ConvOp>(op))

@@ -37,22 +37,23 @@ struct ForestCycles {
 };
 
 /// Estimates the cycles of all operators of `group` except contractions
-/// (convolutions and matrix products), assuming two vectors of results per
-/// cycle.
+/// (convolutions and matrix products), assuming that vector instructions start
+/// at the rate of multiply-adds.
 double elementCyclesOf(GroupOnTarget group);
 
-/// Estimates the cycles of `group` on one core, assuming two vectors of results
-/// per cycle and that all data comes from beyond the L2 cache, where another
-/// core may have left it.
+/// Estimates the cycles of `group` on one core, assuming that vector
+/// instructions start at the rate of multiply-adds and that all data comes from
+/// beyond the L2 cache, where another core may have left it.
 int64_t cyclesOf(GroupOnTarget group);
 
 /// Bytes up to which a tensor is assumed to stay in the shared last-level cache
-/// (Zen 5 with 32 MB, November 2026: if matrix products of Swin, EdgeNeXt and
-/// ALBERT read a tensor in blocks, they lose 0 to 3 % up to 4 MB, and gain 4 to
-/// 25 % from 8 MB on).
+/// (Zen 5 with 32 MB, November 2026: in matrix products of Swin, EdgeNeXt and
+/// ALBERT, to divide the rows of the left operand into blocks costs 0 to 3 % if
+/// that operand has up to 4 MB, and saves 4 to 25 % from 8 MB on).
 inline constexpr int64_t cachedBytes = 6 << 20;
 
-/// Whether a kernel takes long enough to divide it among threads.
+/// Whether a kernel takes long enough to divide it among threads. True for all
+/// kernels of a device.
 bool paysToFork(GroupOnTarget group);
 
 } // namespace ingot::schedule

@@ -29,8 +29,9 @@ struct GroupView {
   mlir::ValueRange results() const {
     return block->getTerminator()->getOperands();
   }
-  /// Returns the only operator that is neither elementwise nor pure data
-  /// movement; null if there is none or more than one.
+  /// Returns the only operator that is not cheap; null if there is none or more
+  /// than one. Constants, elementwise operators and pure data movement are
+  /// cheap (ElementOpInterface::isCheap).
   mlir::Operation *anchor() const;
   bool isElementwise() const;
   /// Whether a tensor of the group has a dynamic size.

@@ -58,9 +58,9 @@ shareOfRow(const KernelBuilder &b, ArrayRef<Dim> rows, const Dim &length) {
   while (count % lanes)
     lanes /= 2;
   // Choose threads so that each thread can keep its elements of the row in
-  // registers: at most 32 elements if a warp shares the row, 16 if a block does
-  // and the row is short enough. This needs fewer than 128 registers per
-  // thread.
+  // registers: at most 32 elements, and at most 16 if a block shares the row
+  // and `mostThreads` threads suffice for that. This needs fewer than 128
+  // registers per thread.
   constexpr int64_t mostThreads = 512, mostHeld = 32;
   int64_t best = 0;
   for (int64_t threads = warp; threads <= mostThreads; threads += warp) {
@@ -105,8 +105,8 @@ void KernelBuilder::forColumns(ArrayRef<Dim> trips,
 
 int64_t KernelBuilder::threadsOfRow(ArrayRef<Dim> rows, int64_t length) const {
   const Device &device = target.device;
-  // Enough threads are four warps for each warp scheduler of each SM, since
-  // arithmetic instructions have a latency of four cycles.
+  // Four warps for each of the four warp schedulers of an SM (512 threads) hide
+  // the latency of arithmetic instructions, which is four cycles.
   const int64_t enough = 512 * int64_t(device.multiprocessors);
   constexpr int64_t most = 512;
   int64_t count = product(rows).most(), threads = device.warp;
@@ -239,8 +239,8 @@ void KernelBuilder::parallelFor(const Dim &extent,
 void KernelBuilder::parallelFor(
     const Dim &extent, int64_t steps,
     llvm::function_ref<void(Expr, const Part &)> body) {
-  // `enoughIterations` can be shared evenly by a few cores. Dividing iterations
-  // into more parts would cost a few instructions for each part.
+  // `enoughIterations` iterations can be shared evenly by a few cores. Dividing
+  // iterations into more parts would cost a few instructions for each part.
   constexpr int64_t enoughIterations = 12;
   int64_t parts = 1;
   if (!target.isDevice() && paysToFork(group))

@@ -59,14 +59,14 @@ public:
     graph::Expr number;
     int64_t count;
   };
-  /// Like parallelFor, with `steps` steps inside each iteration. If `extent` is
-  /// small, the steps of an iteration are divided into equal parts so that a
-  /// few cores get equal shares.
+  /// Like the overload above, with `steps` steps inside each iteration. If
+  /// `extent` is small, the steps of an iteration are divided into equal parts
+  /// so that a few cores get equal shares.
   void parallelFor(const graph::Dim &extent, int64_t steps,
                    llvm::function_ref<void(graph::Expr, const Part &)> body);
   /// Emits a loop over [0, trips), divided among threads if `sharedCycles` is
-  /// set. A kernel has either any number of these loops or a single
-  /// parallelFor.
+  /// set; `body` emits the code for the iterations [begin, end) of one thread.
+  /// A kernel has either any number of these loops or a single parallelFor.
   void
   forShared(int64_t trips,
             llvm::function_ref<void(graph::Expr, graph::Expr)> body) override;
@@ -83,8 +83,11 @@ public:
   void forIndependent(
       llvm::ArrayRef<graph::Dim> trips,
       llvm::function_ref<void(llvm::ArrayRef<graph::Expr>)> body) override;
-  /// Emits a loop over rows. On a device, several threads share each row that
-  /// has enough elements (see threadsOfRow).
+  /// Emits a loop nest over rows; `trips` are their numbers along each axis. On
+  /// a device, several threads share each row (see threadsOfRow) if its number
+  /// of elements, `length`, is large enough and if threads can exchange partial
+  /// results of type `type` (f32 or a 32-bit integer). In strict mode, threads
+  /// do not share rows.
   void
   forRows(llvm::ArrayRef<graph::Dim> trips, const graph::Dim &length,
           mlir::Type type,
@@ -97,20 +100,22 @@ public:
       llvm::function_ref<void(llvm::ArrayRef<graph::Expr>)> body) override;
   /// Makes the kernel run on a single device thread.
   void onOneThread();
-  /// Runs `body` on each thread of `blocks` blocks of the device, with the
-  /// block's number and the thread's number in the block. Called at most once
-  /// per kernel, for the outermost loop.
+  /// Emits `body` for each thread of `blocks` blocks of the device. `body` gets
+  /// the block's number and the thread's number in the block. Called at most
+  /// once per kernel, for the outermost loop.
   void onBlocks(const graph::Dim &blocks, int64_t threads,
                 llvm::function_ref<void(graph::Expr, graph::Expr)> body);
   /// Allocates a buffer in the shared memory of a block.
   mlir::Value shared(llvm::ArrayRef<int64_t> shape, mlir::Type type,
                      const llvm::Twine &name);
-  /// Returns how many device threads share each row: a warp, or a larger block
-  /// if there are few rows and each thread gets at least two elements.
+  /// Returns how many device threads share each row: a warp, or a block of
+  /// several warps if there are few rows and each thread gets at least two
+  /// elements.
   int64_t threadsOfRow(llvm::ArrayRef<graph::Dim> rows, int64_t length) const;
-  /// Runs `body` for each index in `trips` on `threads` threads of the device
-  /// (a warp or a block). `body` gets the index and the thread's number among
-  /// these threads. Called at most once per kernel, for the outermost loop.
+  /// Emits `body` for each index in `trips`, which `threads` threads of the
+  /// device (a warp or a block) execute together. `body` gets the index and the
+  /// thread's number among these threads. Called at most once per kernel, for
+  /// the outermost loop.
   void forSharedRows(
       llvm::ArrayRef<graph::Dim> trips, int64_t threads,
       llvm::function_ref<void(llvm::ArrayRef<graph::Expr>, graph::Expr)> body);
@@ -126,13 +131,14 @@ public:
       llvm::function_ref<graph::Expr(graph::Expr, graph::Expr)> merge) override;
   /// Emits a barrier for all threads of the block.
   void barrier();
-  /// Runs `body(i, lanes)` over [0, size) in the target's vectors of `type`,
-  /// then over the rest in narrower ones. `widest` limits the lanes if not 0.
+  /// Emits `body(i, lanes)` for the elements [0, size): in the target's vectors
+  /// of `type`, then for the rest in narrower ones. `widest` limits the lanes
+  /// if not 0.
   void forLanes(const graph::Dim &size, mlir::Type type,
                 llvm::function_ref<void(graph::Expr i, int64_t lanes)> body,
                 int64_t widest = 0);
-  /// Runs `body(i, lanes)` over `part`, one of the parts of [0, size). If there
-  /// are several parts, each consists of whole vectors.
+  /// Emits `body(i, lanes)` for the elements of `part`, one of the parts of [0,
+  /// size). If there are several parts, each consists of whole vectors.
   void forLanes(const Part &part, int64_t size, mlir::Type type,
                 llvm::function_ref<void(graph::Expr i, int64_t lanes)> body);
   /// Returns which of the types `a` and `b` determines the number of lanes in
@@ -143,10 +149,11 @@ public:
   /// Emits `if (condition) then(); else otherwise();`.
   void branch(graph::Expr condition, llvm::function_ref<void()> then,
               llvm::function_ref<void()> otherwise);
-  /// Declares that result `result` may be written over operand `operand`.
+  /// Declares that result `result` may be written over operand `operand`,
+  /// unless the result is part of a larger tensor.
   void allowInPlace(unsigned result, unsigned operand);
-  /// Returns the same buffer with another shape; null if its strides do not
-  /// allow it (an output may be part of a larger tensor).
+  /// Returns `buffer` viewed in another shape; null if its strides do not allow
+  /// it (an output may be part of a larger tensor).
   mlir::Value view(mlir::Value buffer, llvm::ArrayRef<int64_t> shape);
   /// Whether an output is a tensor of its own, not part of a larger one.
   bool isContiguous(unsigned output) const;
@@ -158,13 +165,13 @@ public:
   mlir::Value counts(int64_t size);
 
 private:
-  /// Runs `body` for all indices of an iteration space of sizes `trips`. Each
+  /// Emits `body` for all indices of an iteration space of sizes `trips`. Each
   /// index is processed by `each` consecutive threads of the device; `body`
   /// gets the index and the number of the thread, from 0 to `each` - 1.
   void forPlaces(
       llvm::ArrayRef<graph::Dim> trips, int64_t each,
       llvm::function_ref<void(llvm::ArrayRef<graph::Expr>, graph::Expr)> body);
-  /// Runs `body(i)` for i in [0, count), each on one device thread, in blocks
+  /// Emits `body(i)` for i in [0, count), each for one device thread, in blocks
   /// of at most `ofBlock` threads.
   void onThreads(const graph::Dim &count, int64_t ofBlock,
                  llvm::function_ref<void(graph::Expr)> body);

@@ -13,9 +13,11 @@ using namespace ingot::graph;
 namespace ingot::schedule {
 namespace {
 
-/// Whether all operators of `group`, except `anchor` and a transpose of its
-/// input, are elementwise. Their other operands must be per-channel vectors or,
-/// with `readsWhole`, tensors of the result's shape.
+/// Whether all operators of `group` are elementwise, except `anchor` and a
+/// transpose that computes the input of `anchor`, and no elementwise operator
+/// computes that input. The arguments of the group that elementwise operators
+/// read must be per-channel vectors or, with `readsWhole`, tensors of the
+/// result's type.
 bool keepsRows(GroupOp group, ConvOp anchor, bool readsWhole) {
   for (Operation &op : group.getBody().front().without_terminator()) {
     bool isRead = isa<TransposeOp>(op) && op.hasOneUse() &&
@@ -40,7 +42,8 @@ bool keepsRows(GroupOp group, ConvOp anchor, bool readsWhole) {
 }
 
 /// Whether `group` has a single result, an f32 tensor of rank 4
-/// (two-dimensional images) with static sizes and default strides.
+/// (two-dimensional images) with static sizes, default strides and no use of
+/// the second memory.
 bool isPlain(GroupOp group) {
   auto isPlainTensor = [](Value v) {
     return shapeOf(v).size() == 4 && elementOf(v).isF32() &&
@@ -51,9 +54,11 @@ bool isPlain(GroupOp group) {
          isPlainTensor(group.getResult(0));
 }
 
-/// Returns the convolution of a group if it multiplies floats and if the plan
-/// has the order "tiles" (each tile of output positions reads all packed
-/// weights); null otherwise.
+/// Returns the convolution of `group` if the group has the strategy
+/// "convolution" with the order "tiles" (each tile of output positions reads
+/// all packed weights), and if the convolution multiplies floats, reads packed
+/// weights, is not fused with a pool and has a result of the same type as the
+/// group; null otherwise.
 ConvOp floatConvolutionOf(GroupOp group) {
   auto anchor = ConvolutionAnchor::of(group);
   return group.getStrategy() == "convolution" && anchor.conv && !anchor.pool &&

@@ -21,7 +21,8 @@ struct RowChain {
   graph::GroupOp first, depthwise, last;
 
   /// Returns the chain around a depthwise group, with the groups before and
-  /// after it that can be part of the chain.
+  /// after it that can be part of the chain. Nothing if neither of them can, or
+  /// if `depthwise` itself cannot.
   static std::optional<RowChain> around(graph::GroupOp depthwise);
   /// Returns the chain that `group` computes; nothing if `group` computes
   /// anything else.
@@ -29,10 +30,11 @@ struct RowChain {
 
   llvm::SmallVector<graph::GroupOp> stages() const;
   /// Returns the bytes of each scratch buffer that a thread needs between the
-  /// convolutions of the chain: for the rows that a depthwise window covers,
-  /// and for one row of the depthwise result.
+  /// convolutions of the chain: if there is a `first`, for the rows that a
+  /// depthwise window covers, and if there is a `last`, for one row of the
+  /// depthwise result.
   llvm::SmallVector<int64_t> scratchBytes() const;
-  /// A number of parts of the image rows that most numbers of threads can share
+  /// A number of parts of the image rows that two or four threads can share
   /// evenly.
   static constexpr int64_t enoughParts = 4;
   /// Returns into how many parts threads can divide the rows of all images.

@@ -92,8 +92,8 @@ private:
   }
 
   /// Whether a kernel without parallel iterations runs on the host. It does if
-  /// the host, including the copies of operands and results, takes less time
-  /// than one device thread.
+  /// it can be a host function, and if the host, including the copies of
+  /// operands and results, takes less time than one device thread.
   bool runsOnHost(FuncOp kernel, int64_t multiplyAdds, const Device &device) {
     int64_t starts = startsOutside.lookup(kernel.getName()), bytes = 0;
     for (Type type : kernel.getArgumentTypes()) {
@@ -104,9 +104,9 @@ private:
         return false;
       bytes += spanBytes(buffer);
     }
-    // A host function cannot use operations of the GPU dialect. It cannot use
-    // the target's intrinsics either, except for conversions, since they are
-    // device functions.
+    // A host function can use neither operations of the GPU dialect, nor
+    // constant tables, which are in device memory, nor functions of the user,
+    // which are device functions.
     bool isOfHost = true;
     kernel.walk([&](Operation *op) {
       isOfHost &= !isa<gpu::GPUDialect>(op->getDialect()) &&

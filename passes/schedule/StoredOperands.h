@@ -15,7 +15,7 @@ std::optional<llvm::SmallVector<mlir::Value>> storedOperands(mlir::Value v);
 /// Whether `op` is cheap and computes its result from stored tensors, directly
 /// or through other cheap operators. Stored tensors are arguments, constants,
 /// and results that have several users or for whose operator `isFree` is false
-/// (it is in another group). None of the operators on the way can then be part
+/// (it is in another group). If so, none of these cheap operators can be part
 /// of the epilogue of an anchor.
 bool readsStored(mlir::Operation *op,
                  llvm::function_ref<bool(mlir::Operation *)> isFree);

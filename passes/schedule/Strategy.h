@@ -46,15 +46,15 @@ public:
     return {};
   }
   /// Returns the cheapest plan whose scratch buffers take at most `bytes`;
-  /// nothing if there is no such plan, or if no plan of the strategy is known
-  /// to need less than the others.
+  /// nothing if there is no such plan. By default always returns nothing, for
+  /// strategies whose plans are not known to differ in scratch memory.
   virtual std::optional<Plan> planWithin(GroupOnTarget group,
                                          int64_t bytes) const {
     return std::nullopt;
   }
-  /// Returns how many result rows are computed together. A kernel that computes
-  /// only some rows rounds their sums identically if its rows begin and end at
-  /// multiples of this number.
+  /// Returns how many result rows are computed together. If a kernel computes
+  /// only a range of the rows, and the range begins and ends at multiples of
+  /// this number, it rounds the sums like a kernel that computes all rows.
   virtual int64_t rowsTogether(GroupView group, const Plan &plan) const {
     return 1;
   }
@@ -68,7 +68,7 @@ public:
   /// group's anchor: `producer` and the operators before it whose results only
   /// operators of the group read. Empty if there are none. `isMember` tells
   /// whether an operator is in the group, `isFree` whether it is in no other
-  /// group.
+  /// group. `packs` tells whether constant weights can still be packed.
   virtual llvm::SmallVector<mlir::Operation *>
   takes(mlir::Operation *producer,
         llvm::function_ref<bool(mlir::Operation *)> isMember,

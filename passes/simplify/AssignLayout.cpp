@@ -15,8 +15,8 @@
 // - A transpose that permutes only rows of the left operand of a matmul moves
 //   to the rows of its result.
 // - A normalization of all elements of an image does not depend on their order,
-//   except for the rounding of sums. So a transpose within the image moves after
-//   the normalization.
+//   except for the rounding of sums. So a transpose within the image moves
+//   after the normalization.
 
 #include "dialects/graph/GraphDialect.h"
 #include "dialects/graph/ops/Movement.h"
@@ -45,8 +45,8 @@ bool isIdentity(ArrayRef<int64_t> perm) {
   return true;
 }
 
-/// Returns transpose(v, perm). If `v` is computed by a transpose, the result is
-/// a single transpose.
+/// Returns transpose(v, perm). If `v` is computed by a transpose, both become a
+/// single transpose, or none if they cancel.
 Value transposed(OpBuilder &builder, Value v, ArrayRef<int64_t> perm) {
   SmallVector<int64_t> all(perm);
   if (auto inner = v.getDefiningOp<TransposeOp>()) {
@@ -134,7 +134,8 @@ private:
   }
 
   /// Whether every chain of elementwise operators that starts at `value` ends
-  /// in a reshape to `type`. Collects these reshapes in `ends`.
+  /// in a reshape to `type`, and all other operands of these operators have one
+  /// element. Collects the reshapes in `ends`.
   static bool comesBack(Value value, Type type, SetVector<ReshapeOp> &ends) {
     SetVector<Value> made;
     made.insert(value);

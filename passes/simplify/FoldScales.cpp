@@ -5,9 +5,9 @@
 //
 // This applies to constants s and t with one element per output channel, or one
 // in total. It removes a batch normalization after a convolution. Factors are
-// folded into matmuls as well; addends stay in the epilogue of the matmul. An
-// addend of an int8 convolution becomes its bias if all its elements are
-// integers:
+// folded into matmuls as well; addends stay in the epilogue of the matmul. If
+// all elements of an addend of an int8 convolution are integers, the addend
+// becomes the bias of the convolution:
 //
 //   add(cast(conv(x, w) : si32, f32), t)  ->  cast(conv(x, w, t) : si32, f32)
 //
@@ -125,9 +125,9 @@ LogicalResult foldWholeTerm(AddOp op, PatternRewriter &rewriter) {
   return failure();
 }
 
-/// Moves scalar factors of the operands of a matmul after the matmul, even if
-/// transposes or reshapes are in between. Does so only if no operand of the
-/// matmul is a constant.
+/// Moves constant scalar factors of the operands of a matmul of f32 or f64
+/// after the matmul, even if transposes or reshapes are in between. Does so
+/// only if no operand of the matmul is a constant.
 LogicalResult hoistFactor(MatMulOp op, PatternRewriter &rewriter) {
   if (!isa<Float32Type, Float64Type>(elementOf(op.getResult())) ||
       llvm::any_of(op->getOperands(), [](Value v) {

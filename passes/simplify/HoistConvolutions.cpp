@@ -27,8 +27,8 @@ namespace ingot::simplify {
 
 namespace {
 
-/// Whether `conv` is a convolution of floats with constant weights and a window
-/// of one position, without padding and strides.
+/// Whether `conv` is a convolution of f32 or f64 with one group, constant
+/// weights and a window of one position, without padding and strides.
 bool isPointwise(ConvOp conv) {
   auto isNumber = [](int64_t number) {
     return [number](int64_t x) { return x == number; };

@@ -50,9 +50,9 @@ namespace {
 
 using Scales = SmallVector<float>;
 
-/// Returns the elements of a constant f32 tensor, which reshapes may follow.
-/// Returns nothing for other values, or if an element is outside of a range in
-/// which the product and the quotient of two numbers are normal numbers.
+/// Returns the elements of a constant f32 tensor; reshapes may follow the
+/// constant. Returns nothing for other values, or if an element is outside of a
+/// range of positive numbers whose products and quotients are normal numbers.
 std::optional<Scales> constantScales(Value v) {
   while (auto reshape = v.getDefiningOp<ReshapeOp>())
     v = reshape.getX();
@@ -142,8 +142,9 @@ public:
         hoistSum(op);
     }
     eraseDead();
-    // Other users of a dequantized tensor read its integers times the scale, so
-    // that only the integers are stored.
+    // If some operators now read the integers of a dequantized tensor, makes
+    // its other users read these integers times the scale, so that only the
+    // integers are stored in memory.
     for (auto [dequantize, integers] : integersOf) {
       OpBuilder builder(dequantize);
       builder.setInsertionPointAfter(dequantize);
@@ -208,8 +209,8 @@ private:
     values.replaceAllUsesExcept(scaled->getResult(0), scaled);
   }
 
-  /// Returns the operand of an addition that is the quantized bias of a matmul;
-  /// an empty range if there is none.
+  /// If the only reader of `product` adds a quantized bias to it, returns the
+  /// operand of this addition that is the bias; otherwise an empty range.
   static MutableOperandRange matrixBias(MatMulOp product) {
     Value y = product.getResult();
     auto add = y.hasOneUse() ? dyn_cast<AddOp>(*y.user_begin()) : AddOp();
@@ -375,7 +376,8 @@ private:
     return takesFactor(v, seen) && seen.hasSum;
   }
 
-  /// The state of the search of takesFactor through the operands of a value.
+  /// The state of takesFactor, which searches the operands of a value
+  /// recursively.
   struct Seen {
     bool hasSum = false;
     /// The number of values visited. Models have a few values between two

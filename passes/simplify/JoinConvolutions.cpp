@@ -39,8 +39,9 @@ bool isJoinable(ConvOp conv) {
 }
 
 /// Returns, for each spatial axis, the position within the window of `outer` at
-/// which the window of `inner` begins. Returns nothing if the window of `inner`
-/// is not inside the window of `outer`, or if strides or groups differ.
+/// which the window of `inner` begins. Returns nothing if the positions that
+/// `inner` reads are not among those that `outer` reads, or if inputs, strides
+/// or groups differ.
 std::optional<SmallVector<int64_t>> placeIn(ConvOp outer, ConvOp inner) {
   if (outer.getX() != inner.getX() || outer.getGroups() != inner.getGroups() ||
       outer.getStrides() != inner.getStrides())
@@ -187,8 +188,7 @@ private:
   }
 
   /// Returns the weights of `inner`, padded with zeros to the kernel window of
-  /// `outer`; null if the window of `inner` does not lie inside the window of
-  /// `outer`.
+  /// `outer`; null if `outer` cannot contain `inner` (see placeIn).
   Value weightsIn(ConvOp outer, ConvOp inner) {
     std::optional<SmallVector<int64_t>> place = placeIn(outer, inner);
     return place ? inWindow(outer, inner.getW(), *place) : Value();
@@ -196,7 +196,8 @@ private:
 
   /// If `term` is the input of `conv` times a constant, returns weights that,
   /// added to those of `conv`, make it compute this term, too. Returns null for
-  /// other terms.
+  /// other terms, or if `conv` has strides, or if no element of its window lies
+  /// at the position of the result, where the term reads the input.
   Value weightsOfScale(ConvOp conv, const Term &term) {
     if (term.scaled != conv.getX() || term.scaled.getType() != type ||
         !llvm::all_of(conv.getStrides(), [](int64_t s) { return s == 1; }))

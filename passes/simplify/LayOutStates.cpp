@@ -182,7 +182,8 @@ private:
   SmallVector<StateTensor> tensors;
 };
 
-/// Whether `value` is a constant with the elements 0, 1, 2, ...
+/// Whether `value` is a constant with the elements 0, 1, 2, ..., or a slice
+/// with the first elements of such a constant.
 bool countsUp(Value value) {
   if (auto slice = value.getDefiningOp<SliceOp>()) {
     auto is = [](int64_t number) {
@@ -202,11 +203,12 @@ bool countsUp(Value value) {
              [](auto number) { return number.value() == number.index(); });
 }
 
-/// If `value` is a gather by the indices 0, 1, 2, ... along `axis`, returns the
-/// tensor that it reads; otherwise `value` itself. Such a gather only changes
-/// the length of the axis, since ONNX leaves an index past the end undefined.
-/// Some models append one row to the tensor before the gather, for indices past
-/// the end; then returns the tensor without this row.
+/// If `value` is a gather by the indices 0, 1, 2, ... along `axis` and has one
+/// user, returns the tensor that the gather reads; otherwise `value` itself.
+/// Such a gather only changes the length of the axis, since ONNX leaves an
+/// index past the end undefined. Some models append one row to the tensor
+/// before the gather, for indices past the end; then returns the tensor without
+/// this row.
 Value withoutLength(Value value, int64_t axis) {
   auto gather = value.getDefiningOp<GatherOp>();
   if (!gather || int64_t(gather.getAxis()) != axis || !value.hasOneUse() ||
@@ -262,8 +264,10 @@ public:
   }
 
 private:
-  /// Returns the concatenation or scatter that computes `value` by adding rows
-  /// to its first operand; null if `value` is computed otherwise.
+  /// Returns the operator that computes `value` by adding rows to its first
+  /// operand: a concatenation of two tensors, or a scatter that has a single
+  /// position and is not circular. Returns null if `value` is computed
+  /// otherwise.
   static Operation *stepOf(Value value) {
     Operation *op = value.getDefiningOp();
     if (auto concat = dyn_cast_or_null<ConcatOp>(op))

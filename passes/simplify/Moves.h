@@ -1,5 +1,5 @@
 // Finds the value from which a chain of transposes and reshapes computes
-// another.
+// another value.
 
 #ifndef INGOT_PASSES_SIMPLIFY_MOVES_H
 #define INGOT_PASSES_SIMPLIFY_MOVES_H

@@ -3,10 +3,10 @@
 //   matmul(a, transpose(reshape(dequantize(w, scales, zeros))))
 //     ->  narrow_matmul(a, w', scales', zeros') {bits, block}
 //
-// w is a constant of integers, a consists of floats, and there is a scale per
-// block of K (the summed axis). w' has shape [K, N], but neighbouring elements
+// `w` is a constant of integers with a scale per block of K (the summed axis),
+// and `a` is a tensor of floats. w' has shape [K, N], but neighbouring elements
 // of a column are packed into one byte; scales' and zeros' have shape [K /
-// block, N]. If a is quantized too, the matmul is rewritten as a matmul of
+// block, N]. If `a` is quantized too, the matmul is rewritten as a matmul of
 // integers instead (HoistScales, WidenContractions).
 //
 //   gather(dequantize(w, scales, zeros), rows)
@@ -75,8 +75,8 @@ std::optional<SmallVector<MergedAxes>> axesBehind(const Moves &moves) {
   return axes;
 }
 
-/// Returns the element of a constant whose elements are all equal, which
-/// reshapes and expansions may follow; null for other values.
+/// Returns the value that all elements of a constant equal; reshapes and
+/// expansions may follow the constant. Returns null for other values.
 Attribute numberOf(Value v) {
   while (isa_and_nonnull<ReshapeOp, ExpandOp>(v.getDefiningOp()))
     v = v.getDefiningOp()->getOperand(0);
@@ -107,7 +107,8 @@ template <typename OpT> Value applied(OpBuilder &b, Value x, int64_t number) {
 
 unsigned bitsOf(Value v) { return elementOf(v).getIntOrFloatBitWidth(); }
 
-/// Whether `op` dequantizes integers of 2, 4 or 8 bits.
+/// Whether `op` dequantizes integers of 2, 4 or 8 bits. False if `op` is null
+/// or its tensor has no elements.
 bool isOfNarrowIntegers(DequantizeOp op) {
   auto number = op ? dyn_cast<IntegerType>(elementOf(op.getX())) : nullptr;
   return number && !number.isSignless() &&
@@ -231,7 +232,7 @@ struct Weights {
   }
 
   Value scales(OpBuilder &b) { return ofBlocks(b, op.getScale()); }
-  /// Returns the zero points, or null if all are 0.
+  /// Returns the zero points of the packed elements; null if all are 0.
   Value zeros(OpBuilder &b) {
     if (isZero(numberOf(op.getZero())) && !losesSign(op.getX()))
       return {};
@@ -337,7 +338,7 @@ private:
                             gather.getAxis(), gather.getInRange());
   }
   /// Returns `parameter`, the scale or zero point of the table, for the
-  /// gathered rows; `parameter` itself if all rows have the same value.
+  /// gathered rows. If all rows have the same value, no rows are gathered.
   Value ofRows(OpBuilder &b, Value parameter) {
     ArrayRef<int64_t> own = shapeOf(parameter);
     if (own.size() < shapeOf(table.getX()).size())

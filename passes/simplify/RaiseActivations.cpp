@@ -106,8 +106,9 @@ Value withoutBounds(Value v, double low, double high, Matched &matched) {
   return bounded(bounded(v, /*isLower=*/false), /*isLower=*/true);
 }
 
-/// Replaces `root` by OpT(x). Fails if an operation outside of `matched` uses
-/// the result of an operation in `matched`, except `root`.
+/// Replaces `root` by OpT(x). Fails if `x` is not a tensor of floats of the
+/// type of the result, or if an operation outside of `matched` uses the result
+/// of an operation in `matched` other than `root`.
 template <typename OpT>
 LogicalResult raise(PatternRewriter &rewriter, Operation *root, Value x,
                     Matched &matched,
@@ -243,7 +244,7 @@ struct RaiseProduct : RewritePattern {
 // Patterns for functions of e^x
 //===----------------------------------------------------------------------===//
 
-/// Returns x if `v` is 1 + exp(x), or with `negated` 1 + exp(-x); null
+/// Returns x if `v` is 1 + exp(x) or, with `negated`, 1 + exp(-x); null
 /// otherwise.
 Value exponentOf(Value v, bool negated, Matched &matched) {
   auto exp = matched.take<ExpOp>(withoutTerm(v, 1, matched));

@@ -19,7 +19,8 @@ using namespace ingot::graph;
 namespace ingot::simplify {
 namespace {
 
-/// Whether `axes` are the last axes of `x`.
+/// Whether `axes`, of which there must be at least one, are the last axes of
+/// `x` in ascending order.
 bool areLast(ArrayRef<int64_t> axes, Value x) {
   int64_t rank = shapeOf(x).size();
   for (auto [i, axis] : llvm::enumerate(axes))
@@ -36,7 +37,8 @@ ReduceMeanOp meanOf(Value v, Matched &matched) {
                                                           : ReduceMeanOp();
 }
 
-/// The operands of sqrt(mean(x * x) + epsilon); x may be centered.
+/// The operands of sqrt(mean(x * x) + epsilon); x may be a difference from a
+/// mean.
 struct Deviation {
   Value squared; ///< the x that is squared
   ArrayRef<int64_t> axes;

@@ -17,7 +17,9 @@ using namespace ingot::graph;
 namespace ingot::simplify {
 namespace {
 
-/// Returns x if `v` is x - max(x) along `axis`; otherwise `v` itself.
+/// Returns x if `v` is x - max(x) along `axis`, and only `root` and matched
+/// operations use the difference and the maximum. Then sets `matched` to
+/// `known` and these two operations. Otherwise returns `v` itself.
 Value withoutMaximum(Value v, int64_t axis, Operation *root,
                      const Matched &known, Matched &matched) {
   Matched more = known;

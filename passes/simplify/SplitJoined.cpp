@@ -1,5 +1,5 @@
-// Moves operators that compute each position separately in front of the
-// concatenation of positions that they read.
+// Moves operators before the concatenation of positions that they read, if they
+// compute each position separately.
 //
 //   %j = concat %a, %b     // positions         %c = softmax %a
 //   %s = softmax %j        // channels    ->    %d = conv %c, %w
@@ -34,7 +34,8 @@ int64_t elementsOf(Value v) { return tensorType(v).getNumElements(); }
 
 /// Returns the axis along which the result of `op` is a concatenation if `x` is
 /// a concatenation along `axis`. Returns nothing if a position of the result
-/// depends on other positions of `x`.
+/// depends on other positions of `x`, or if `op` is an operator for which this
+/// is not known.
 std::optional<int64_t> axisBehind(Operation *op, Value x, int64_t axis) {
   if (op->getNumResults() != 1)
     return std::nullopt;
@@ -93,8 +94,8 @@ struct Readers {
   SmallVector<int64_t> axes;
 };
 
-/// Returns the operators that move in front of `concat`, beginning with its
-/// reader; empty if none moves.
+/// Returns the operators that move before `concat`, beginning with its reader;
+/// empty if none moves.
 Readers readersOf(ConcatOp concat) {
   Readers all;
   size_t moved = 0;

@@ -1,10 +1,11 @@
 // Rewrites transposed convolutions as convolutions.
 //
-// Position o of the result is a sum over inputs i and kernel positions k with
-// o + low = i * stride + k. The phase of a result position is the remainder of
-// o + low divided by the stride. Positions of one phase use the same kernel
-// positions: phase, phase + stride, and so on, for inputs in descending order. So
-// each phase is a convolution of stride 1 with a part of the kernel, reversed:
+// Position o of the result is a sum over inputs i and kernel positions k with o
+// + low = i * stride + k. The phase of a result position is the remainder of o
+// + low divided by the stride. Positions of one phase use the same kernel
+// positions: phase, phase + stride, and so on, for inputs in descending order.
+// So each phase is a convolution of stride 1 with a part of the kernel,
+// reversed:
 //
 //   y[q * stride + phase - low]  =  sum over j of  x[q - j] * w[j * stride + phase]
 //
@@ -55,7 +56,7 @@ struct PhaseRun {
 struct PhasedAxis {
   int64_t kernel, stride, dilation;
   SmallVector<PhaseRun, 2> runs;
-  /// The positions by which `low` shortens the beginning of the result:
+  /// The padding `low` removes positions from the beginning of the result:
   /// `skipped` whole strides, which the convolutions do not compute, and `crop`
   /// positions, which they compute and a slice removes.
   int64_t skipped, crop;

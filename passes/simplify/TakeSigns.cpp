@@ -37,8 +37,9 @@ bool isByte(Type type) {
 }
 
 /// Returns the integer type in which contractions read the constant 8-bit
-/// weights `operand`; null for other operands. WidenContractions makes unsigned
-/// weights with zero point 128 signed.
+/// weights `operand`; null for other operands. For unsigned weights with zero
+/// point 128, this is the signed type, since WidenContractions makes such
+/// weights signed.
 Type weightsOf(Value operand) {
   auto dequantize = Moves::behind(operand).from.getDefiningOp<DequantizeOp>();
   if (!dequantize || !isByte(elementOf(dequantize.getX())) ||

@@ -10,15 +10,15 @@
 // Matmuls are rewritten in the same way. Before this pass, HoistScales has
 // moved the scales out of the operands. Integer sums are exact in any order,
 // while f32 sums are exact only up to 2^24. Integer sums replace float sums if
-// any possible sum fits 32 bits. Weights must have no zero point: uint8 weights
-// with zero point 128 become int8 weights with zero point 0. For any other zero
-// point of the weights, the zero point times the sum of the input window is
-// subtracted.
+// every possible sum fits 32 bits. Convolutions of integers support no zero
+// point of the weights: uint8 weights with zero point 128 become int8 weights
+// with zero point 0. For any other zero point, the zero point times the sum of
+// the input window is subtracted from each result.
 //
 // On targets without float vectors, or with much faster int8 dot products, a
 // 16-bit operand is split into two 8-bit ones; the weights remain 8-bit. This
-// is omitted with --strict, since f32 rounds the sums of such products and
-// integers do not:
+// is omitted with --strict, since the sums of such products are rounded in f32,
+// but not in integers:
 //
 //   conv(dequantize(x: ui16, 1, zx), dequantize(w, 1, 0))
 //     ->  cast(conv(cast(x >> 8, ui8), w) {x_zero = zx >> 8}, f32) * 256
@@ -56,7 +56,8 @@ namespace ingot::simplify {
 namespace {
 
 /// Returns the integer that all elements of a constant equal; casts and
-/// reshapes may follow the constant. Returns nothing for other values.
+/// reshapes may follow the constant. A float constant must be a splat of an
+/// integer with a magnitude below 256. Returns nothing for other values.
 std::optional<int64_t> numberOf(Value v) {
   while (isa_and_nonnull<CastOp, ReshapeOp>(v.getDefiningOp()))
     v = v.getDefiningOp()->getOperand(0);
@@ -79,7 +80,8 @@ std::optional<int64_t> numberOf(Value v) {
              : std::nullopt;
 }
 
-/// 8-bit integers minus their zero point, followed by transposes and reshapes.
+/// Integers of 8 or 16 bits minus their zero point, followed by transposes and
+/// reshapes.
 struct Centered {
   Value bytes;
   int64_t zero = 0;
@@ -208,8 +210,8 @@ public:
   }
 
 private:
-  /// Rewrites `op` if it multiplies 8-bit floats by constant 8-bit floats.
-  /// Returns whether it did.
+  /// Rewrites `op` if it multiplies 8-bit floats by constant 8-bit floats and
+  /// the scale of both is 1. Returns whether it did.
   bool multiplyFloats() {
     auto conv = dyn_cast<ConvOp>(op);
     if (conv && conv.getGroups() != 1)
@@ -235,9 +237,12 @@ private:
     return true;
   }
 
-  /// Whether two int8 contractions are faster than a float one. On targets with
-  /// float vectors, `terms`, the number of products per result, must be large
-  /// enough to outweigh storing and reloading the first result.
+  /// Whether the two int8 contractions that replace a contraction of a 16-bit
+  /// operand (see split) are faster than one float contraction. On targets with
+  /// float vectors, int8 must be much faster (splitsWords), `conv` must have
+  /// one group, and `terms`, the number of products per result, must be large
+  /// enough to outweigh storing and reloading the result of the first
+  /// contraction.
   bool splits(ConvOp conv, int64_t terms) const {
     constexpr int64_t leastTerms = 48;
     return !target.vectorFloats ||

@@ -7,11 +7,11 @@
 
 namespace ingot::simplify {
 
-/// Whether any sum of `terms` products of two 8-bit integers fits 32 bits.
+/// Whether every sum of `terms` products of two 8-bit integers fits 32 bits.
 bool fitsWord(int64_t terms);
 
 /// Returns a constant f32 bias as si32, if all its elements are integers and
-/// any sum of `terms` products of two 8-bit integers plus the bias fits 32
+/// every sum of `terms` products of two 8-bit integers plus the bias fits 32
 /// bits. Returns null otherwise.
 mlir::Value biasInWords(mlir::OpBuilder &builder, mlir::Value bias,
                         int64_t terms);

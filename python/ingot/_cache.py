@@ -70,7 +70,7 @@ def _locked(file: IO[str]) -> Iterator[None]:
             fcntl.flock(file, fcntl.LOCK_UN)
 
 
-# Entries for this process only, since the cache folder cannot be written.
+# The entries of this process by key, for the case that the cache folder cannot be written.
 _temporary: dict[str, tempfile.TemporaryDirectory[str]] = {}
 _warned: set[Path] = set()
 

@@ -143,7 +143,7 @@ class Options:
 
 @functools.lru_cache(maxsize=1)
 def _processor() -> str:
-    """Returns the facts about this processor on which the target `native` depends."""
+    """Returns the facts about this processor on which the target `native` depends; empty if the system does not tell them."""
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
     except OSError:
@@ -174,7 +174,7 @@ class Entry:
         return self.model.signature
 
     def names(self, given: Iterable[str], states: Collection[str]) -> list[str]:
-        """Returns the names of the model's values, without those of the state; `*` in a state's name stands for any text."""
+        """Returns the names in `given` that are not names of `states`; `*` in a name of `states` stands for any text."""
         patterns = [re.compile(".*".join(map(re.escape, state.split("*")))) for state in states]
         return [name for name in given if not any(p.fullmatch(name) for p in patterns)]
 
@@ -265,13 +265,14 @@ def compile(
         For PyTorch: a tensor, a tuple or a dictionary of tensors, which the module is traced with. For scikit-learn: rows of
         data, whose type the network then takes; without it the network takes float32.
     target
-        Instruction sets to compile for; several of one family (``"x86-64-v2,x86-64-v3,x86-64-v4"``) choose when they run.
+        Instruction sets to compile for. If several of one family are named (``"x86-64-v2,x86-64-v3,x86-64-v4"``), the code
+        selects one when it runs.
     dims
         Sizes of open dimensions: a number, or bounds ``(least, most)``.
     bind
         Values of inputs that determine shapes.
     state
-        ``{input: output}``: what a call returns as `output` the next call reads as `input`; the network keeps it.
+        ``{input: output}``: the network keeps `output` of each call, and reads it as `input` in the next call.
     quantize
         ``"int8"``, ``"int8-weights"`` or ``"int4-weights"``; with `calibrate`, `max_loss` and `labels` as in `quantize`.
     fast
@@ -281,7 +282,7 @@ def compile(
     optimize, tune_for, max_ram, max_flash
         As the options of the command line.
     threads
-        Threads that a call uses; 0: as many as this machine has.
+        Threads that a call uses; 0: as many as this machine has processors.
 
     Raises
     ------

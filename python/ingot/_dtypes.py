@@ -77,7 +77,7 @@ def to_stored(array: np.ndarray[Any, Any], name: str) -> np.ndarray[Any, Any]:
         return array
     if name in _NARROW:
         return array.astype(stored)
-    # ascontiguousarray gives an array without axes one axis, since NumPy cannot view such an array as another type.
+    # ascontiguousarray gives an array without axes one axis, which reshape removes.
     return np.ascontiguousarray(array).view(stored).reshape(array.shape)
 
 

@@ -18,7 +18,8 @@ from ._models import to_model
 def dynamo_backend(module: Any, example_inputs: Sequence[Any], **options: Any) -> Callable[..., Any]:
     """Compiles a graph that TorchDynamo has captured; returns the function that runs it.
 
-    A graph that cannot be exported or compiled runs in PyTorch, with a warning. So does a call that needs gradients.
+    A graph that cannot be exported or compiled runs in PyTorch, with a warning. A call that needs gradients also runs in
+    PyTorch.
     """
     torch = importlib.import_module("torch")
     plain: Callable[..., Any] = module.forward

@@ -46,7 +46,7 @@ class Diagnostic:
     supported: str = ""
     """What is supported instead."""
     hints: tuple[str, ...] = ()
-    """Ways out."""
+    """Suggestions how to avoid the fault."""
     count: int = 1
     """How many nodes have this fault; the first one is described."""
 
@@ -96,7 +96,7 @@ def _python_hint(hint: str) -> str:
 class IngotError(Exception):
     """The base class of all exceptions of this package.
 
-    `diagnostics` are those of the compiler; it is empty for errors that Python detects.
+    `diagnostics` contains the diagnostics of the compiler; it is empty for errors that this package detects itself.
     """
 
     message: str

@@ -19,7 +19,7 @@ class Size:
 
     name: str
     made: bool
-    """The run makes it; otherwise the caller gives it."""
+    """Whether the size is data-dependent, so that the run writes it; otherwise the caller gives it."""
     least: int
     most: int
 
@@ -38,7 +38,7 @@ class Field:
     title: str
     """The name in the model, as far as a comment in C can have it."""
     element: tuple[int, ...] | None = None
-    """Of the part ``elements``: the shape of all elements of the sequence, if they have the same."""
+    """Of the part ``elements``: the shape of the elements of the sequence, if all have the same shape."""
 
 
 @dataclass

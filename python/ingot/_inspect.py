@@ -29,7 +29,7 @@ class Kernel:
     moved_bytes: int
     """Bytes that it reads and writes."""
     weight_bytes: int
-    """Bytes of its constants; 0 where a kernel before has read the same ones."""
+    """Bytes of its constants, without those that an earlier kernel call reads."""
     code_bytes: int | None
     """Bytes of machine code; None where no compiler has measured them."""
     arena_bytes: int
@@ -67,7 +67,7 @@ class Report:
     macs: int
     """Multiply-accumulate operations of a run."""
     parameters: int
-    """Numbers of weights."""
+    """The number of elements of all weights."""
     weight_bytes: int
     """Bytes of constants."""
     arena_bytes: int
@@ -79,7 +79,7 @@ class Report:
     flash_bytes: int | None
     """Bytes of code and constants; None where no compiler has measured them."""
     ram_bytes: int | None
-    """Bytes of arena and stack; None where no compiler has measured them."""
+    """Bytes of arena, state and stack; None where no compiler has measured them."""
     diagnostics: tuple[Diagnostic, ...]
     """Faults and warnings."""
     raw: Mapping[str, Any] = field(repr=False)

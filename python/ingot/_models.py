@@ -19,13 +19,13 @@ from ._onnx import Signature, external_files, signature
 
 @dataclass
 class Model:
-    """An ONNX model: the path of a file with external data, or bytes."""
+    """An ONNX model: its bytes, and its external data in files beside `path` or in `others`."""
 
     stem: str
     data: bytes = field(repr=False)
     path: Path | None = None
     others: dict[str, bytes] = field(default_factory=dict, repr=False)
-    """Files of weights by their relative names, where `path` has none."""
+    """The contents of files with external data, by relative names; they take precedence over files beside `path`."""
 
     @property
     def signature(self) -> Signature:

@@ -52,7 +52,7 @@ class TensorInfo:
     shape: tuple[int | str, ...]
     """Sizes; one that differs between calls is the text of an expression, ``"batch"`` or ``"seq * 2"``."""
     kind: str = "tensor"
-    """``tensor``, ``sequence`` (a list of arrays), ``optional`` or ``optional sequence`` (or None)."""
+    """``tensor``, ``sequence`` (a list of arrays), ``optional`` (a tensor or None) or ``optional sequence`` (a list or None)."""
 
     @property
     def numpy_dtype(self) -> np.dtype[Any]:
@@ -114,7 +114,7 @@ class Net(Function):
     """A network, compiled and loaded into this process; `ingot.compile` makes it.
 
     ``net(x, y)`` takes the inputs in the order of the model, ``net(x=x, y=y)`` by name (``net(**{"my input": x})``
-    where a name is none of Python). An input is
+    if a name is not an identifier of Python). An input is
 
     * an array of NumPy, or an object with DLPack (``__dlpack__``) in the memory of the host: read where it is if it is
       contiguous, otherwise copied;
@@ -206,7 +206,7 @@ class Net(Function):
 
     @property
     def state_bytes(self) -> int:
-        """Bytes that live from call to call."""
+        """Bytes of the state, which is kept from call to call."""
         return self._header.state_bytes
 
     @property
@@ -413,7 +413,9 @@ class Net(Function):
         return sizes
 
     def _search(self, size: Size, known: dict[str, int], fields: list[Field], arrays: dict[str, Array]) -> int:
-        """Returns a size that occurs only inside expressions: the first value with which such an expression fits a shape."""
+        """Returns a size that occurs only inside expressions: the first value for which such an expression fits a shape; the
+        least value of the size if there is none.
+        """
         for f in fields:
             for axis, dim in enumerate(f.dims):
                 names = set(re.findall(r"[A-Za-z_]\w*", dim))
@@ -459,7 +461,7 @@ class Net(Function):
         return answer
 
     def _buffers(self, arrays: dict[str, Array], largest: list[int], out: Any) -> dict[str, Array]:
-        """Returns an array for each output field."""
+        """Returns an array for each output field: those of `out` or, if it is None, new ones for the sizes `largest`."""
         if out is None:
             return {
                 f.name: np.zeros(max(math.prod(self._shape[f.name](*largest)), 1), np.uintp if f.dtype == "string" else stored_type(f.dtype))

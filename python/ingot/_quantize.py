@@ -33,7 +33,7 @@ class Layer:
     bytes_before: int
     """Size of its weights in float32."""
     decibels: float | None
-    """Signal-to-noise ratio of the outputs, of the noise that this layer adds when all others are quantized; None where it was not measured."""
+    """Signal-to-noise ratio of the outputs, counting only the noise that this layer adds when all others are quantized; None if unknown."""
     decibels_so_far: float | None
     """Signal-to-noise ratio if this layer and all before it are quantized."""
 
@@ -92,7 +92,7 @@ def _write_samples(calibrate: Any, folder: Path) -> str:
 
 
 def _contents(path: str) -> bytes:
-    """Returns the contents of a file or folder of samples, to be hashed."""
+    """Returns the contents of a file or folder of samples, to be hashed; the path itself if it does not exist."""
     if os.path.isdir(path):
         files = sorted(os.path.join(root, name) for root, _, names in os.walk(path) for name in names)
         return b"".join(name.encode() + Path(name).read_bytes() for name in files)
@@ -124,7 +124,7 @@ def quantize(
     max_loss
         The loss that is allowed: a signal-to-noise ratio (``"35dB"``), or a share of samples with another class (``"1%"``).
     labels
-        The class of each sample, integers; `max_loss` in percent then counts the accuracy.
+        The class of each sample, integers. A `max_loss` in percent then limits the loss of accuracy.
     """
     options = Options.of(dims=dims, bind=bind)
     if calibrate is None and kind == "int8":

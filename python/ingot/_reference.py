@@ -8,7 +8,7 @@ FOLDER contains the inputs input_0.pb, input_1.pb, ..., each a TensorProto with 
 inside of the model that are returned too, one name per line. The program writes the outputs of the model and these tensors
 to output_0.pb, output_1.pb, ...; it writes no file for a value that is neither a tensor nor a sequence. If the file move.txt
 exists, the engine `onnxruntime` also writes moved_0.pb, moved_1.pb, ...: the same values for float inputs that are changed
-by the relative amount in move.txt. reference.txt names the engine that was used.
+by the relative amount in move.txt. reference.txt names the engine that was used; if none can be used, reasons.txt says why.
 
     python _reference.py --time MODEL FOLDER THREADS
 
@@ -141,7 +141,7 @@ def write_value(value: Any) -> bytes | None:
 
 
 def with_outputs(model: bytes, names: Sequence[str]) -> bytes:
-    """Returns a serialized model that also returns the tensors `names`: protobuf joins messages that follow each other."""
+    """Returns a serialized model that also returns the tensors `names`: a protobuf parser merges concatenated messages."""
     return model + _field(7, b"".join(_field(12, _field(1, name.encode())) for name in names)) if names else model
 
 
@@ -153,7 +153,7 @@ class Engine:
     def __init__(self, name: str, model: bytes, folder: str, threads: int = 0) -> None:
         """`folder` contains the external data of the model. Raises ImportError if the package is not installed.
 
-        With `threads`, the model is optimized and runs on so many of them.
+        If `threads` is not 0, the engine `onnxruntime` optimizes the model and runs it on this number of threads.
         """
         self.name = name
         package = importlib.import_module(name)
@@ -161,7 +161,7 @@ class Engine:
         if name == "onnxruntime":
             options = package.SessionOptions()
             options.log_severity_level = 4
-            # Without optimizations, the results are those of the operators one by one.
+            # Unless runs are timed, disables optimizations: the results are then those of the operators one by one.
             if threads:
                 options.intra_op_num_threads = threads
             else:

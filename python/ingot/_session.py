@@ -41,9 +41,9 @@ def _argument(item: Mapping[str, str]) -> NodeArg:
 class SizesOfData:
     """The networks of one model for different input shapes: one network is compiled for each new set of shapes.
 
-    Fixed as well are the lengths of sequences, whether an optional input is present, and, where the compiler asks for it, the
-    values of inputs that determine shapes. With `values`, a model that is not supported otherwise is compiled for the values of
-    all its small integer inputs: with a known number of iterations a loop is unrolled.
+    A network also fixes the lengths of sequences, whether an optional input is present, and, where the compiler asks for it,
+    the values of inputs that determine shapes. With `values`, a model that is not supported otherwise is compiled for the values
+    of all its small integer inputs; for example, a loop whose number of iterations is thus known is unrolled.
     """
 
     def __init__(self, model: Model, options: Mapping[str, Any], values: bool = False) -> None:
@@ -125,7 +125,7 @@ def _is_small_integer(value: Any) -> bool:
 
 
 def _inputs_to_bind(error: CompileError, feeds: Mapping[str, Any], bound: Mapping[str, Any]) -> list[str]:
-    """Inputs whose values the diagnostics ask for."""
+    """Returns the names of the inputs whose values the diagnostics ask for, if they are not fixed yet and are small."""
     hints = " ".join(hint for d in error.diagnostics for hint in d.hints)
     return [
         name
@@ -137,9 +137,9 @@ def _inputs_to_bind(error: CompileError, feeds: Mapping[str, Any], bound: Mappin
 class InferenceSession:
     """A model that is run as by ONNX Runtime: ``session.run(names, feeds)``.
 
-    A model without open dimensions is compiled here, any other one at the first `run` with data of new shapes, which is then
-    slower. Arguments of ONNX Runtime that have no meaning here (`sess_options`, `providers`, `provider_options`) are
-    accepted and ignored; `options` are arguments of `ingot.compile`.
+    A model without open dimensions, or with the option `dims`, is compiled when the session is created; any other model in
+    each `run` with inputs of new shapes, which therefore takes longer. `providers`, `provider_options` and all of
+    `sess_options` except `intra_op_num_threads` are accepted and ignored; `options` are arguments of `ingot.compile`.
     """
 
     def __init__(
@@ -176,7 +176,7 @@ class InferenceSession:
         return ["IngotExecutionProvider"]
 
     def run(self, output_names: Sequence[str] | None, input_feed: Mapping[str, Any], run_options: Any = None) -> list[Any]:
-        """Runs the model; returns the outputs named, or all."""
+        """Runs the model; returns the outputs named in `output_names` or, without names, all outputs."""
         del run_options
         net = self._net
         if net is None:

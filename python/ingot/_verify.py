@@ -21,11 +21,11 @@ class Comparison:
     name: str
     """The output."""
     same: bool
-    """Whether type and shape are equal and all numbers within the tolerance."""
+    """Whether type and shape are equal and all numbers are within the tolerance."""
     wrong: int
-    """Numbers that are not; -1 if type or shape differ."""
+    """How many numbers are out of tolerance; -1 if type or shape differ."""
     max_error: float
-    """The largest absolute error of a finite number."""
+    """The largest absolute error of a finite number; NaN if type or shape differ."""
 
 
 @dataclass(frozen=True)
@@ -97,8 +97,10 @@ def verify(
     expected
         The outputs: an array, or a list of them. Without it ONNX Runtime computes them, or the reference of the package onnx.
     rtol, atol
-        A number is right if it is off by at most ``atol + rtol * abs(expected)``; `atol` also counts in units of the largest
-        expected magnitude where that exceeds 1.
+        A number is right if it is off by at most ``atol + rtol * abs(expected)``. If the largest expected magnitude exceeds 1,
+        `atol` is multiplied by it.
+    seed
+        The seed of the random inputs.
     """
     if inputs is None:
         inputs = _random_inputs(net, seed)

@@ -83,7 +83,7 @@ def _declarations(name: str, header: Header, levels: Sequence[str]) -> str:
 
 
 def write(path: Path, name: str, scratch: Path, target: str, options: Sequence[str], threads: bool) -> tuple[dict[str, bytes], Header]:
-    """Returns the files of the export, and the header of the network."""
+    """Compiles the network for each level; returns the files of the export by name, and the header of the network."""
     levels = [level for level in LEVELS if level in target.split(",")]
     if unknown := set(target.split(",")) - set(LEVELS):
         raise UsageError(f"--target {target}: `{min(unknown)}` is no level of WebAssembly; there are {', '.join(LEVELS)}")

@@ -35,7 +35,7 @@ def _not_supported(error: CompileError) -> Exception:
 
 
 class IngotRep(BackendRep):
-    """A model that is compiled at the first run, when the sizes of its inputs are known, and for values that it needs."""
+    """A model that is compiled when it is run: for the sizes of the inputs, and for input values that compilation needs."""
 
     def __init__(self, model: Any, options: Mapping[str, Any]) -> None:
         source = to_model(model)
@@ -70,7 +70,7 @@ class IngotBackend(Backend):
 
     @classmethod
     def is_compatible(cls, model: Any, device: str = "CPU", **kwargs: Any) -> bool:
-        """Whether the model compiles; of one that needs sizes or values of its inputs, whether it may."""
+        """Whether the model compiles, or fails only because sizes or values of its inputs are unknown."""
         if not cls.supports_device(device):
             return False
         try:
@@ -122,7 +122,7 @@ class IngotBackend(Backend):
 
     @classmethod
     def supports_device(cls, device: str) -> bool:
-        """Whether there is this device: CPU."""
+        """Whether `device` is the CPU."""
         return device.split(":")[0].upper() == "CPU"
 
 

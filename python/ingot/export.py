@@ -46,13 +46,13 @@ class Kind:
     files: Mapping[str, str]
     """The other files: templates of names and contents."""
     build: str
-    """How it is built, for the README."""
+    """The text of the README on how to build or use the project."""
     example: str = ""
-    """Where the program goes that calls the network once; empty: `files` has one."""
+    """The path of the example program, which calls the network once; empty: `files` contains an example."""
     pack: str = ""
-    """The name of an archive of all files."""
+    """The name of an archive of all files; empty: none is written."""
     options: Sequence[str] = field(default=("--weights", "source"))
-    """Options of the program."""
+    """Options of `ingot` for this kind."""
 
 
 _CMAKE = """\
@@ -329,7 +329,7 @@ def export(
     kind
         ``cmake``, ``make``, ``meson``, ``arduino``, ``platformio``, ``zephyr``, ``esp-idf``, ``cmsis-pack`` or ``web``.
     folder
-        Is made, and must be empty, or the result of an export.
+        The folder to write. It is created; if it exists, it must be empty or the result of an earlier export.
     name
         Prefix of the functions; without it the name of the model's file.
     target

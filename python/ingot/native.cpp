@@ -88,7 +88,7 @@ struct Function {
   std::mutex *alone;
   std::vector<void *> *freeArenas;
 
-  // What `describe` has set, for calls with arrays.
+  // The following fields are set by `describe` and used by calls with arrays.
   bool isSimple;
   std::vector<Tensor> *inputs, *outputs;
   std::vector<std::pair<Py_ssize_t, Py_ssize_t>> *sizes; // least, most
@@ -463,7 +463,8 @@ PyObject *call(PyObject *object, PyObject *args, PyObject *kwargs) {
   if (status == INGOT_OK)
     return result;
   Py_XDECREF(result);
-  // The Python method repeats the call and reports the error.
+  // If no Python error is set yet, calls the Python method, which repeats the
+  // run and reports why it failed.
   if (!PyErr_Occurred())
     return callGeneral(object, args, kwargs);
   return nullptr;

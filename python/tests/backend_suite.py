@@ -5,8 +5,9 @@
                      [--filter RE] [--every N] [--update]
 
 The tests are those of onnx.backend.test.BackendTest, unmodified: a case passes, is skipped (Ingot does not support the model,
-and says why), or fails. Fails if a case fails, if one is skipped as unsupported that passes in the column `declared` of the
-table, which test/conformance fills, or if the cases that are skipped, or the reasons, are not those of the file of refused cases.
+and says why), or fails. This program fails if a case fails or did not run; if a case is skipped as unsupported although it
+passes in the column `declared` of the table, which test/conformance fills; or if the skipped cases or their reasons differ
+from the file of refused cases.
 
 With --work the results are kept in a folder as they come, so that a run that was stopped goes on where it was.
 """
@@ -105,7 +106,8 @@ def run_part(arguments, work):
         os.environ.setdefault("INGOT_CXX", fast_compiler(folder))
         os.environ["INGOT_CACHE"] = str(folder / "cache")
         result = Result(file)
-        # The runner of onnx reports a case as passed if the backend rejects it; only with --verbose does it say so.
+        # The runner of onnx reports a case as passed if the backend rejects it; only with --verbose does it print
+        # that the case was rejected.
         sys.argv.append("--verbose")
         for case in cases_of(arguments)[arguments.part :: arguments.jobs]:
             if case.id().split(".")[-1].removesuffix("_cpu") not in done:
@@ -114,7 +116,7 @@ def run_part(arguments, work):
 
 
 def rows_of(found, table):
-    """Returns the rejected cases by name, with the diagnostic id and its first line, or with the reason from the table."""
+    """Returns the rejected cases sorted by name, each with the id and first line of the diagnostic, or with the reason in the table."""
     rows = []
     for name, (status, why) in sorted(found.items()):
         if status == "skip":

@@ -1,6 +1,6 @@
 """What the tests share: small networks, and a cache of their own.
 
-The tests need the packages numpy, onnx, ml_dtypes and pytest; those of other packages are skipped where they are missing.
+The tests need the packages numpy, onnx, ml_dtypes and pytest; tests that need another package are skipped if it is missing.
 """
 
 import os

@@ -45,7 +45,7 @@ def test_nodes():
 
 
 def test_sequences_of_unknown_rank():
-    """Tests the official test test_identity_sequence: the shape of the elements is known only from the data."""
+    """Runs the network of the official test test_identity_sequence: the shape of the elements is known only from the data."""
     kind = helper.make_sequence_type_proto(helper.make_tensor_type_proto(onnx.TensorProto.FLOAT, None))
     graph = helper.make_graph([helper.make_node("Identity", ["x"], ["y"])], "net", *([helper.make_value_info(name, kind)] for name in "xy"))
     rep = ingot.backend.prepare(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8))

@@ -33,7 +33,7 @@ def test_tensors_of_other_forms():
     # The dims are one packed field; the size 300 takes two bytes.
     packed = b"\x0a\x03\x01\xac\x02" + b"\x10\x03" + b"\x4a\xac\x02" + bytes(300)
     assert _reference.read_tensor(packed)[1].shape == (1, 300)
-    # A 4-byte field with an unknown number before the tensor must be skipped.
+    # A 4-byte field before the tensor, with an unknown field number, must be skipped.
     assert _reference.read_tensor(b"\x25\0\0\0\0" + _reference.write_value(X))[1].tolist() == X.tolist()
     sequence = onnx.SequenceProto.FromString(_reference.write_value([X, X[:1]]))
     assert [x.tolist() for x in numpy_helper.to_list(sequence)] == [X.tolist(), [1]]

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The wheel in empty virtual environments outside of the checkout, which is hidden where that can be done: an answer of
-# a network, with the compiler of the system and with that of the extra `cc`; the program; the CMake package; types.
-# With the extra `cc` the root folder is empty as well, where that can be done: Python, the C library, a shell, no compiler.
+# Tests the wheel in empty virtual environments outside of the checkout, which is hidden if the system permits it: an answer
+# of a network, with the compiler of the system and with that of the extra `cc`; the program; the CMake package; the headers.
+# The test of the extra `cc` runs, if the system permits it, in a root folder with Python, libraries and a shell, but no compiler.
 # usage: wheel.sh SOURCE BUILD [WHEEL]
 set -euo pipefail
 source=$1 build=$2 wheel=${3:-}
@@ -62,14 +62,14 @@ g++ -std=c++17 -I"$(plain/bin/python -m ingot --include-dir)" pool.cpp -pthread 
 # The program finds all of its shared libraries.
 if ldd plain/lib/python3*/site-packages/ingot/_prefix/bin/ingot | grep 'not found'; then exit 1; fi
 
-# Of another machine.
+# pip must reject a wheel of another machine.
 other=$(basename ./*.whl | sed 's/_[a-z0-9]*_*[a-z0-9]*[.]whl$/_s390x.whl/')
 cp ./*.whl "elsewhere-$other" && mv "elsewhere-$other" "$other"
 if plain/bin/pip install --quiet --no-deps "./$other" 2>message; then exit 1; fi
 grep -q 'is not a supported wheel on this platform' message
 rm "./$other"
 
-# Without any compiler: an error that says what to do, and an answer by the extra cc.
+# Without any compiler, the package must report what to do; with the extra cc, it must compute the answer.
 plain/bin/python -m pip download --quiet --disable-pip-version-check -d wheels "$(echo ./*.whl)[cc]"
 cat >bare.py <<'PYTHON'
 import os, subprocess, sys
@@ -82,7 +82,7 @@ subprocess.run([*answer, "with", "ingot-onnx[cc]", "--no-index", "--find-links=w
 PYTHON
 python=$(python3 -c 'import os, sys; print(os.path.realpath(sys.executable))')
 if [ "$2" = root ]; then
-  # The libraries of the system without its programs and headers; of Python, what belongs to it.
+  # Mounts the libraries of the system and of Python in an empty root folder, without programs and headers of the system.
   parts=$(python3 -c 'import sys, sysconfig; print(sysconfig.get_path("stdlib") if sys.base_prefix == "/usr" else sys.base_prefix)')
   root=$1/root
   mkdir "$root"
@@ -104,7 +104,7 @@ fi
 echo "right answers with the system's compiler and with the one of the extra cc"
 END
 if unshare -m true 2>/dev/null; then
-  # An empty folder in the place of the checkout, for this command only.
+  # Mounts an empty folder over the checkout, for this command only.
   unshare -m bash -c 'mount -t tmpfs none "$1" && exec bash "$2/inside.sh" "$2" root' bash "$source" "$scratch"
 else
   bash "$scratch/inside.sh" "$scratch" path

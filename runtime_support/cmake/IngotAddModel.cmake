@@ -12,9 +12,9 @@
 # beside it. A model that a build step generates needs the source file property GENERATED in
 # the folder that uses it.
 #
-# NAME may be installed and exported: install(TARGETS NAME EXPORT ...) installs the library,
-# and its header as PUBLIC_HEADER or, from CMake 3.23 on, FILE_SET HEADERS says. With OBJECT
-# it is an object library. The project has to install a weights file itself, from
+# NAME may be installed and exported: install(TARGETS NAME EXPORT ...) installs the library, and its
+# header to the destination of PUBLIC_HEADER or, from CMake 3.23 on, of FILE_SET HEADERS. With
+# OBJECT, NAME is an object library. The project has to install a weights file itself, from
 # INGOT_OUTPUT_DIR.
 #
 # The default of TARGET is the variable INGOT_TARGET, which a toolchain file sets, or else
@@ -29,10 +29,11 @@
 # code, as NAME_arena in that section of the program.
 #
 # QUANTIZE int8 (or int8-weights, int4-weights) quantizes the model. Value ranges are those of the
-# samples in CALIBRATION: a folder, .npz or .npy; or `none`. MAX_LOSS limits the loss: as a
-# signal-to-noise ratio such as 35dB, or as the share of samples that are classified differently,
-# such as 1% (with LABELS: by which the top-1 accuracy falls). Quantization takes seconds to minutes
-# in each build; `ingot quantize` quantizes a model once and writes it as ONNX.
+# samples in CALIBRATION (a folder, .npz or .npy), or of random inputs with `none`, which costs
+# accuracy. MAX_LOSS limits the loss: as a signal-to-noise ratio such as 35dB, or as the share of
+# samples that are classified differently, such as 1% (with LABELS, as the decrease of the top-1
+# accuracy). Quantization takes seconds to minutes in each build; `ingot quantize` quantizes a model
+# once and writes it as ONNX.
 #
 # ENTRIES makes a separate function for each of several sizes of the model. STATES pairs an input
 # with an output: the value of the input is that of the output in the previous run.
@@ -41,8 +42,8 @@
 # enable the language CUDA. With the variable INGOT_EMULATED_GPU it is compiled as C++
 # instead, with a GPU that is emulated within the program.
 #
-# LANGUAGE C writes NAME.c, as C11, in place of NAME.cpp; the targets `generic` and `cortex-*` have
-# it.
+# LANGUAGE C writes NAME.c, as C11, in place of NAME.cpp; only the targets `generic` and `cortex-*`
+# support it.
 #
 # The target property INGOT_OUTPUT_DIR is the folder of NAME.cpp and NAME.h.
 #

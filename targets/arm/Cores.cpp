@@ -2,12 +2,12 @@
 //
 // Throughputs and latencies are those of the scheduling models of LLVM 22,
 // queried with llvm-mca for loops of multiply-adds by lane, 16-byte loads and
-// additions (November 2026). Exceptions: LLVM uses its model of Cortex-A57 for
-// A72. Its model of Cortex-A76 and A78 has one multiply-add per cycle; here,
-// they have the values of Neoverse N1, which is the same core. Cortex-X1 has
-// the values of Neoverse V1. In-order cores also stall on loads: a 16-byte load
-// occupies the 64-bit load path of Cortex-A53 twice. Cache sizes are the middle
-// of the range in Arm's technical reference manuals.
+// additions (November 2026). For Cortex-A72, LLVM uses its model of Cortex-A57.
+// Cortex-A76 and A78 have no entry: LLVM's model of them has one multiply-add
+// per cycle, but they are the same core as Neoverse N1, whose entry applies to
+// them. The entry of Neoverse V1 applies to Cortex-X1. A 16-byte load occupies
+// the 64-bit load path of Cortex-A53, an in-order core, twice. Cache sizes are
+// the middle of the range in Arm's technical reference manuals.
 
 #include "targets/Cores.h"
 

@@ -46,7 +46,8 @@ static constexpr unsigned mostLoaded = 10;
 /// work on the halves of a register. SXTB16 and UXTB16 widen bytes 0 and 2 of a
 /// register. SMLAD multiplies two pairs of 16-bit integers and adds both
 /// products to a sum. Compilers do not widen bytes 1 and 3 in a single
-/// instruction.
+/// instruction. A line `//? NAME` in the text begins text that is printed only
+/// if kernels use NAME (codegen/files/Prologue.h).
 #define BYTES_TEXT                                                             \
   R"(//? INGOT_DOT(
 #if !defined(__ARM_FEATURE_SIMD32)
@@ -147,9 +148,9 @@ static std::string makeSmallFpuOpenText() {
           "#endif\n"
           "//?\n";
   text += BYTES_TEXT;
-  text += "// Loads that several registers take at once: GCC and Clang make "
-          "them of single loads only if\n// registers happen to be in order. "
-          "FROM moves on.\n";
+  text += "// Load adjacent floats from FROM into several registers by one "
+          "instruction, and increment FROM.\n// GCC and Clang merge single "
+          "loads only if the registers happen to be in order.\n";
   constexpr unsigned outputsOfLine = 5;
   for (unsigned count = 2; count <= mostLoaded; ++count) {
     std::string parameters, list, outputs;
@@ -261,7 +262,7 @@ static TargetDescription softFloat(TargetDescription target) {
   return target;
 }
 
-/// Completes the description of a core with a single-precision FPU that does
+/// Completes the description of a core that has a single-precision FPU and does
 /// not overlap instructions. On such a core, a fused multiply-add takes longer
 /// than a multiplication and an addition.
 static TargetDescription smallFpu(TargetDescription target) {

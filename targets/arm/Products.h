@@ -7,8 +7,7 @@
 
 namespace ingot::targets {
 
-/// Each function returns entries of the target's table: neonProducts returns
-/// dot products of pairs of 8-bit integers with base NEON.
+/// Returns dot products of pairs of 8-bit integers with base NEON.
 std::vector<Product> neonProducts();
 /// Returns dot products of whole registers, for 64-bit Arm only. Only the sum
 /// of all result lanes is defined (kernel.across_lanes).

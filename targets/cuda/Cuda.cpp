@@ -221,9 +221,9 @@ void cuda(std::vector<TargetDescription> &targets) {
     // needs one warp.
     result.busyThreads = 512;
     result.busyMatrixThreads = 128;
-    // In a graph, a kernel of 2.9 us takes 3.4 us ("Getting Started with CUDA
-    // Graphs", NVIDIA, 2019, on V100). A branch causes such a delay where it
-    // begins, and another one where it ends.
+    // In a graph, a kernel of 2.9 us takes 3.4 us: a delay of 0.5 us ("Getting
+    // Started with CUDA Graphs", NVIDIA, 2019, on V100). A branch causes one
+    // such delay where it begins, and another one where it ends.
     result.branchSeconds = 1e-6;
     result.stream = "struct CUstream_st";
     result.graph = "struct CUgraphExec_st";
@@ -245,10 +245,10 @@ void cuda(std::vector<TargetDescription> &targets) {
   // of it with at least 64 columns (Luo and others, "Benchmarking and
   // Dissecting the Nvidia Hopper GPU Architecture", 2024). The L2 cache
   // delivers 7.9 to 8.4 TB/s if most data is read once, and about 12 TB/s to
-  // products with at least 8 K tiles. Measured (H100 SXM and H200, November
-  // 2026): 2048 x 2048 x 2048 in tiles of 128 x 192 takes 34 us, 1024 x 1024 x
-  // 1024 in tiles of 128 x 64 takes 4.6 us, and a 3 x 3 convolution by 98
-  // blocks of 128 x 128 takes 13.4 us.
+  // matrix products whose K loop reads at least eight tiles of each operand.
+  // Measured (H100 SXM and H200, November 2026): 2048 x 2048 x 2048 in tiles of
+  // 128 x 192 takes 34 us, 1024 x 1024 x 1024 in tiles of 128 x 64 takes 4.6
+  // us, and a 3 x 3 convolution by 98 blocks of 128 x 128 takes 13.4 us.
   hopper.ofWarps = 0.629;
   hopper.l2BytesPerSecond = 8.2e12;
   hopper.tileBytesPerSecond = 12e12;

@@ -265,7 +265,8 @@ PRODUCTS
     asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(bits));
 #else
     uint32_t sign = uint32_t(bits & 0x8000u) << 16, rest = bits & 0x7fffu;
-    // In the position of f32's exponent, f16's is 112 too low; this also converts subnormals.
+    // In the position of f32's exponent, that of f16 is 112 too low. The multiplication by 2^112
+    // corrects this, also for subnormal numbers.
     uint32_t word = rest >= 0x7c00u ? 0x7f800000u | (rest & 0x3ffu) << 13 : rest << 13;
     memcpy(&value, &word, sizeof value);
     if (rest < 0x7c00u) value *= 5.192296858534828e33f; // 2^112
@@ -297,8 +298,8 @@ PRODUCTS
 #endif
   }
 
-  // Adds to a number that all blocks share. The stores of this block are visible to the blocks
-  // that read the new number.
+  // Adds to a number that all blocks share and returns the sum. The stores of this block are
+  // visible to the blocks that read the new number.
   static __device__ ptrdiff_t count(int32_t *number, ptrdiff_t amount) {
     __shared__ int32_t total;
     __threadfence();
@@ -310,8 +311,8 @@ PRODUCTS
     return total;
   }
 
-  // Stores adjacent numbers with one access of up to 16 bytes; one by one if the address is not
-  // aligned.
+  // Store adjacent numbers with one access of up to 16 bytes. store_* requires an address that is
+  // aligned to the access; put_* stores the numbers one by one if it is not.
   static __device__ void store_f32(float *to, float x0, float x1) {
     *reinterpret_cast<float2 *>(to) = make_float2(x0, x1);
   }
@@ -324,8 +325,8 @@ PRODUCTS
   }
 VECTOR_STORES
 
-  // Copies 16 bytes to shared memory, zeros where `inside` is false. From an address that is not
-  // a multiple of 16, the bytes are copied one by one.
+  // Copies 16 bytes to shared memory, zeros if `is_inside` is false. From an address that is not a
+  // multiple of 16, the bytes are copied one by one.
   static __device__ void copy_ahead(void *to, const void *from, bool is_inside) {
     if (!is_inside) from = nullptr;
     if ((reinterpret_cast<uintptr_t>(from) & 15u) != 0) {
@@ -362,7 +363,7 @@ static constexpr llvm::StringLiteral copiesAtOnce =
   template <unsigned newest> static __device__ void await_copies() {)";
 
 static constexpr llvm::StringLiteral earlyStart =
-    R"(    // Its blocks may start before the previous kernel ends: they wait in begin().
+    R"(    // The blocks may start before the previous kernel ends; they wait in await_inputs().
     cudaLaunchAttribute early = {};
     early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
     early.val.programmaticStreamSerializationAllowed = 1;

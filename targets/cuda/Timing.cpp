@@ -2,10 +2,11 @@
 //
 // The program redirects the runtime calls that launch a kernel, or clear memory
 // for one, to functions that record an event before and after the launch. All
-// launches are on one stream. With COLD, as much memory as the L2 cache holds is
-// written before each launch, so that weights are as cold as in a network, and
-// so that the GPU is busy until the launch is on the stream. Afterwards, whole
-// runs are timed for SECONDS, with the launches as the model's graph.
+// launches are on one stream. With COLD, as much memory as the L2 cache holds
+// is written before each launch, so that weights are as cold as in a network,
+// and so that the GPU is busy until the launch is on the stream. Afterwards,
+// whole runs are timed for SECONDS. In these runs, the launches form one CUDA
+// graph, as when an application runs the model.
 
 #include "targets/LaunchTiming.h"
 
@@ -65,7 +66,7 @@ cudaError_t start(const cudaLaunchConfig_t *config, void (*kernel)(Parameters...
 #undef cudaLaunchKernelEx
 #undef cudaMemsetAsync
 
-// Launches of branches follow each other as well.
+// The streams of all branches are the default stream, so that launches do not overlap.
 struct one_stream {
   cudaStream_t all[8];
   operator cudaStream_t() const { return all[0]; }

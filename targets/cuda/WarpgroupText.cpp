@@ -1,7 +1,10 @@
 // What precedes the kernels of a generated .cu in addition for Hopper:
-// functions for its instructions: mbarriers, copies of whole tiles
-// (cp.async.bulk.tensor), warpgroup products (wgmma), and the creation of
-// tensor maps on the host.
+// functions for instructions that only Hopper has (mbarriers, copies of whole
+// tiles by cp.async.bulk.tensor, warpgroup products by wgmma), and host
+// functions that create tensor maps and launch clusters. In these texts, a line
+// `//? NAME` begins functions that are printed only if kernels or the host
+// program use NAME; they end before the next line with `//?`
+// (codegen/files/Prologue.h).
 
 #include "targets/cuda/Opening.h"
 
@@ -11,7 +14,7 @@ namespace ingot::targets {
 
 static constexpr llvm::StringLiteral mbarriers =
     R"(
-  // A kernel may start before the previous one ends, and allows the next one to start.
+  // Allows the next kernel to start before this one ends.
   static __device__ void begin() {
     asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
   }
@@ -25,7 +28,7 @@ static constexpr llvm::StringLiteral mbarriers =
     return *reinterpret_cast<Shared *>(memory);
   }
 
-  // mbarriers: a phase completes when all threads have arrived and all bytes were copied.
+  // mbarriers (`gate`): a phase completes when all threads have arrived and all bytes were copied.
   static __device__ void init_gate(int64_t *gate, unsigned arrivals) {
     asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;"
                  :: "r"(shared_address(gate)), "r"(arrivals) : "memory");
@@ -53,7 +56,8 @@ static constexpr llvm::StringLiteral mbarriers =
 TILES
 //? arrive_at(
   // Arrives at the mbarrier at the same address in another block of the cluster. The arrival
-  // reports that this thread has read its data. Others read none of its stores: no fence.
+  // reports that this thread has read its data. No fence is needed, since other blocks read none
+  // of the thread's stores.
   static __device__ void arrive_at(int64_t *gate, ptrdiff_t block) {
     asm volatile("{\n\t.reg .b32 its_gate;\n\t"
                  "mapa.shared::cluster.u32 its_gate, %0, %1;\n\t"
@@ -62,8 +66,8 @@ TILES
   }
 //?
 //? cluster_barrier(
-  // Waits for all threads of all blocks of the cluster. They share mbarriers only, which are
-  // fenced.
+  // Waits for all threads of all blocks of the cluster. So far, the blocks share only mbarriers,
+  // whose initialization has its own fence.
   static __device__ void cluster_barrier() {
     asm volatile("barrier.cluster.arrive.relaxed;\n\tbarrier.cluster.wait.acquire;" ::: "memory");
   }
@@ -169,8 +173,8 @@ static constexpr llvm::StringLiteral maps =
                                      CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
                                      CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE));
   }
-  // The same for copies of window positions (im2col): from `low` to `high` past the last
-  // position, in steps of `steps`.
+  // The same for copies of window positions (im2col). Along each spatial axis, positions begin at
+  // `low`, advance by `steps`, and end before the size of the axis plus `high`.
   template <unsigned rank>
   static ingot_status map_windows(CUtensorMap *map, unsigned element, const void *tensor,
                                   const cuuint64_t (&sizes)[rank], const cuuint64_t (&distances)[rank],
@@ -214,8 +218,8 @@ static std::string registers(unsigned first, unsigned count) {
   return text;
 }
 
-/// Returns the text of the function that copies a tile of a tensor of this
-/// rank. With `areWindows`, it copies window positions (im2col). With
+/// Returns the text of the function that copies a tile of a tensor of rank
+/// `rank`. If `areWindows`, the function copies window positions (im2col). If
 /// `areForBlocks`, several blocks of a cluster receive the tile.
 static std::string copyFunction(unsigned rank, bool areWindows,
                                 bool areForBlocks) {
@@ -270,8 +274,9 @@ enum class Form {
   WordsTurned, // like Turned, but the left operand is in registers
 };
 
-/// Returns the text of the function for a product with 64 rows and 2 * `count`
-/// columns. `count` is the number of accumulators of a thread.
+/// Returns the text of the function for a product with 64 rows, 2 * `count`
+/// columns and `steps` elements along K. `count` is the number of accumulators
+/// of a thread; `left` and `right` are the element types of the operands.
 static std::string productFunction(unsigned count, llvm::StringRef left,
                                    llvm::StringRef right, unsigned steps,
                                    Form form = Form::Tiles) {
@@ -288,8 +293,8 @@ static std::string productFunction(unsigned count, llvm::StringRef left,
                      left.str() +
                      (steps == 32 ? "_" + right.str() : std::string()) + "_" +
                      std::to_string(2 * count);
-  // With a line `//? NAME` before the function, the printer omits it if no
-  // kernel calls it.
+  // The line `//? NAME` makes the printer omit the function if no kernel calls
+  // it.
   std::string text =
       "//? " + name + (areTurned ? "<" : "(") +
       (areTurned ? "\n  template <unsigned left_distance, unsigned "

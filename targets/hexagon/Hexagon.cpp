@@ -144,10 +144,10 @@ static TargetDescription base() {
   target.libraryText = linuxLibraryText;
   target.programText = linuxProgramText;
   target.emulator = "qemu-hexagon -cpu v67";
-  // qemu-hexagon 7.2 may execute a load before an earlier store in the same
-  // packet (instructions that are issued together; if an earlier packet
-  // cancelled an instruction of that slot). That corrupts registers which are
-  // spilled and reloaded in a packet.
+  // If an instruction of an earlier packet (a set of instructions that are
+  // issued together) was cancelled, qemu-hexagon 7.2 may execute a load before
+  // an earlier store in the same packet. That corrupts registers that are
+  // spilled and reloaded in one packet.
   target.compilerFlags = {"-mllvm", "-slot1-store-slot0-load=false"};
   target.elf.machine = llvm::ELF::EM_HEXAGON;
   target.elf.is64Bit = false;

@@ -24,7 +24,7 @@ inline int system_call(int number, int a, int b, int c) {
   return r0;
 }
 
-// What is used of <stdio.h>. A file is its descriptor.
+// The parts of <stdio.h> that test programs use. FILE contains only a descriptor.
 struct FILE {
   int descriptor;
 };
@@ -65,8 +65,9 @@ inline int fclose(FILE *file) { return system_call(57, file->descriptor, 0, 0); 
 
 #define INGOT_NO_BUILTIN __attribute__((used, no_builtin("memcpy", "memmove", "memset")))
 extern "C" {
-// As the SDK's: by vectors at any address, of which the last one may overlap the one
-// before, and what is shorter than one by words where it begins at one.
+// Like the functions of the SDK, these access vectors at any address, where the last vector may
+// overlap the previous one. If there are fewer bytes than in a vector, they are accessed by words
+// at aligned addresses, and the rest byte by byte.
 typedef int32_t ingot_bytes __attribute__((vector_size(128), aligned(1), may_alias));
 typedef int32_t ingot_word __attribute__((may_alias));
 INGOT_NO_BUILTIN void *memset(void *to, int value, size_t bytes) {
@@ -114,7 +115,7 @@ INGOT_NO_BUILTIN void *memmove(void *to, const void *from, size_t bytes) {
     target[i - 1] = source[i - 1];
   return to;
 }
-// The same for whole numbers of eight bytes, 32 at least.
+// memcpy for multiples of 8 bytes, at least 32; clang calls it.
 __attribute__((used)) void __hexagon_memcpy_likely_aligned_min32bytes_mult8bytes(void *to, const void *from, unsigned bytes) {
   memcpy(to, from, bytes);
 }
@@ -126,7 +127,7 @@ template <typename Word> struct quotient_and_rest {
 template <typename Word> quotient_and_rest<Word> divided(Word a, Word b) {
   Word quotient = 0, rest = 0;
   for (int bit = int(sizeof(Word)) * 8 - 1; bit >= 0; --bit) {
-    // What the shift takes out of `rest` counts as well.
+    // The bit that the shift removes from `rest`; if it is 1, the remainder exceeds `b`.
     const bool carry = rest >> (sizeof(Word) * 8 - 1);
     rest = rest << 1 | (a >> bit & 1);
     quotient <<= 1;
@@ -137,9 +138,9 @@ template <typename Word> quotient_and_rest<Word> divided(Word a, Word b) {
   }
   return {quotient, rest};
 }
-// Floats as IEEE has them: a result is rounded to the nearest, of two the even one. It comes
-// as its exponent and its bits, the highest one at 1, with two more than there is room for, of
-// which the lower one is for all that follow.
+// Floats as in IEEE 754, rounded to nearest, ties to even. `rounded` gets the exponent and the
+// significand of a result. The highest bit of the significand is 1, and there are two bits more
+// than fit: a round bit and, as the lowest bit, a sticky bit, the `or` of all further bits.
 template <typename Word, int fraction_bits, int exponent_bits> struct floats {
   static constexpr Word hidden = Word(1) << fraction_bits, sign_bit = hidden << exponent_bits;
   static constexpr int most = (1 << exponent_bits) - 1, bias = most >> 1;
@@ -155,7 +156,8 @@ template <typename Word, int fraction_bits, int exponent_bits> struct floats {
       ++result;
     return sign | result;
   }
-  // The exponent of a number that is not 0; `x` becomes its fraction with the highest bit.
+  // Returns the exponent of a number that is not 0; `x` becomes its significand, with the highest
+  // bit 1, also if the number is subnormal.
   static int take_apart(Word &x) {
     int exponent = int(x >> fraction_bits);
     x &= hidden - 1;
@@ -206,7 +208,8 @@ template <typename Word, int fraction_bits, int exponent_bits> struct floats {
       return sign;
     int exponent = take_apart(a);
     exponent += take_apart(b) - bias;
-    // Bit by bit from the lowest; of what leaves at the lower end only that it was there.
+    // Adds `a` for each 1 in `b`, from the lowest bit on, and shifts the sum to the right. `lost`
+    // tells whether a 1 was shifted out.
     Word bits = 0, lost = 0;
     for (int i = 0; i <= fraction_bits; ++i) {
       if (b >> i & 1)
@@ -239,7 +242,7 @@ template <typename Word, int fraction_bits, int exponent_bits> struct floats {
       return a == 0 && differ ? 0 : sign | a;
     int exponent = take_apart(a);
     int behind = exponent - take_apart(b);
-    // Three more bits: after a difference one of them may become the highest.
+    // Three more low bits, since a difference may have to be shifted to the left by one.
     a <<= 3;
     b <<= 3;
     for (; behind > 0; --behind)

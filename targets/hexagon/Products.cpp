@@ -21,10 +21,10 @@ namespace ingot::targets {
 
 std::vector<Product> hvxProducts() {
   constexpr unsigned group = 4, lanes = 32;
-  // VRMPY per packet (instructions that are issued together). With two vector
-  // operands: for each row of a tile, one to four vectors take a packet each,
-  // and broadcasting the scalar of the row takes half a packet. With a scalar
-  // operand: two per packet.
+  // VRMPY instructions per packet (instructions that are issued together). If
+  // both operands are vectors, each row of a tile needs one to four VRMPY, each
+  // in a packet of its own, and half a packet to broadcast the scalar of the
+  // row. If one operand is a scalar, a packet has two VRMPY.
   constexpr double ofVectors = 0.75, ofWords = 2;
   return {
       {"ui8", "si8", group, lanes, ofVectors, VECTORS("vrmpybusv"),

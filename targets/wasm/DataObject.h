@@ -14,8 +14,9 @@ class raw_ostream;
 
 namespace ingot::targets {
 
-/// Writes an object with one hidden symbol and one data segment, aligned to
-/// `align`. The segment consists of the `bytes` bytes that `payload` writes.
+/// Writes an object with one data segment, aligned to `align`, and the hidden
+/// symbol `symbol` at its beginning. The segment consists of the `bytes` bytes
+/// that `payload` writes.
 /// See ModuleForm::writeDataObject.
 void writeWasmDataObject(llvm::StringRef symbol, int64_t bytes, uint32_t align,
                          llvm::raw_ostream &os,

@@ -18,9 +18,10 @@ namespace {name}_module {
 namespace {
 alignas({macro}_ARENA_ALIGN) unsigned char arena[{macro}_ARENA_BYTES > 0 ? {macro}_ARENA_BYTES : 1];
 #if defined(__wasm_atomics__)
-// A loop that threads share. `ticket` has the number of the loop (bits 40 to 63), the number of its
-// parts (bits 20 to 39) and that of the next part: whoever takes a part learns with it whether the
-// loop still has that part, and the loop stays until all parts are done.
+// A loop that threads share. `ticket` consists of the number of the loop (bits 40 to 63), of its
+// number of parts (bits 20 to 39) and of the number of the next part. A thread takes a part by
+// incrementing `ticket`; the old value tells whether the loop has that part. `body`, `argument` and
+// `extent` change only after all parts are done.
 constexpr int part_bits = 20;
 constexpr uint64_t part_mask = (uint64_t(1) << part_bits) - 1;
 struct Shared {
@@ -31,7 +32,7 @@ struct Shared {
   uint32_t parts, done;
   int32_t number;
 } shared;
-// Takes part in the loop; returns whether there was a part to do.
+// Takes and executes the next part of the loop; returns false if there is none.
 bool take_part() {
   const uint64_t mine = __atomic_fetch_add(&shared.ticket, 1, __ATOMIC_ACQ_REL);
   const uint64_t part = mine & part_mask, parts = mine >> part_bits & part_mask;
@@ -90,13 +91,14 @@ size_t {name}_module_io_bytes(void) { return sizeof({name}_io); }
 INGOT_EXPORT("{name}_heap") void *{name}_module_heap(void);
 void *{name}_module_heap(void) { return &__heap_base; }
 #if defined(__wasm_atomics__)
-// A context whose loops the threads share that are in {name}_work; `threads` counts the caller too.
+// Returns a context whose loops are divided among the caller and the threads in {name}_work.
+// `threads` points to their number, which includes the caller.
 INGOT_EXPORT("{name}_threads") const ingot_context *{name}_module_threads(int32_t *threads);
 const ingot_context *{name}_module_threads(int32_t *threads) {
   {name}_module::context_of_threads.user = threads;
   return &{name}_module::context_of_threads;
 }
-// A thread with a stack of its own, which ends at `stack`. It does not return.
+// To be called by each further thread, whose own stack ends at address `stack`. Does not return.
 INGOT_EXPORT("{name}_work") void {name}_module_work(void *stack);
 void {name}_module_work(void *stack) {
   __asm__ volatile(".globaltype __stack_pointer, i32\n"
@@ -123,7 +125,7 @@ INGOT_HOST("read") size_t host_read(int file, void *data, size_t bytes);
 INGOT_HOST("write") size_t host_write(int file, const void *data, size_t bytes);
 }
 
-// What is used of <stdio.h> and <string.h>. A file is its descriptor.
+// The parts of <stdio.h> and <string.h> that test programs use. FILE contains only a descriptor.
 struct FILE {
   int descriptor;
 };
@@ -145,8 +147,8 @@ inline void *memset(void *to, int value, size_t bytes) { return __builtin_memset
 )text";
 
 // The command is split into words at spaces. Node.js 20 supports the relaxed
-// operations only with this flag; later versions do not know the flag and print
-// a warning.
+// operations only with the flag --experimental-wasm-relaxed-simd; later
+// versions do not know the flag and print a warning.
 const llvm::StringLiteral nodeCommand =
     "node -e "
     "F=require('fs');B=()=>Buffer.from(E.memory.buffer);"

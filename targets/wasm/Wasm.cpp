@@ -90,9 +90,9 @@ void wasm(std::vector<TargetDescription> &targets) {
   simd.summary = "WebAssembly with 16-byte vectors (Chrome 91, Firefox 89, "
                  "Safari 16.4, Node 16); tested in Node 20 and Chromium 156";
   simd.vectorBytes = {16};
-  // V8 keeps one of the 16 registers of x86-64 for itself. Its compiler does not
-  // keep the order of the module: it places multiply-adds as late as possible,
-  // after all loads of an iteration.
+  // V8 keeps one of the 16 registers of x86-64 for itself. Its compiler does
+  // not keep the order of the operations in a module: it places multiply-adds
+  // as late as possible, after all loads of an iteration.
   simd.vectorRegisters = 15;
   simd.loadsBeforeMultiplyAdds = true;
   append(simd.intrinsics, vectorIntrinsics);

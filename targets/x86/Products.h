@@ -19,7 +19,8 @@ std::vector<Product> avxVnniProducts();
 /// Returns products of f16, accumulated in f16 (vfmadd132ph), with AVX-512
 /// FP16.
 std::vector<Product> halfProducts();
-/// Returns dot products of pairs of bf16 (vdpbf16ps), with AVX-512 BF16.
+/// Returns dot products of pairs of bf16 (vdpbf16ps), with AVX-512 BF16, of
+/// which a core issues `perCycle` per cycle.
 std::vector<Product> bfloatProducts(double perCycle = 2);
 
 } // namespace ingot::targets

@@ -68,7 +68,7 @@ const llvm::StringLiteral tileFunctions =
 
 const llvm::StringLiteral tilePermissionText =
     R"(// Whether the process may use tiles. A process on Linux requests this with the system call
-// arch_prctl (158), ARCH_REQ_XCOMP_PERM (0x1023), component 18. Other systems: unknown.
+// arch_prctl (158), ARCH_REQ_XCOMP_PERM (0x1023), component 18. Returns false on other systems.
 inline bool may_use_tiles() {
 #if defined(__linux__)
   long result = 158;

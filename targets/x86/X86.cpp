@@ -202,8 +202,9 @@ static std::string selectCondition(llvm::StringRef features) {
       {"arith.extsi", FROM, TO,                                                \
        FUNCTION "epi" FROM_BITS "_epi" TO_BITS "(" VALUE ")"}
 
-/// An entry of PMADDUBSW, which adds pairs of products of unsigned and signed
-/// 8-bit integers in 16 bits, saturated.
+/// An entry of the table of intrinsics for PMADDUBSW, which adds pairs of
+/// products of unsigned and signed 8-bit integers in 16 bits, saturated. The
+/// entry adds these sums to an accumulator.
 #define HALVES(FROM, TO, PREFIX, REGISTER)                                     \
   {"kernel.dot.ui8.si8[halves]", FROM, TO,                                     \
    PREFIX "_add_epi16(" REGISTER "({2}), " PREFIX "_maddubs_epi16(" REGISTER   \
@@ -336,8 +337,8 @@ void x86(std::vector<TargetDescription> &targets) {
   // 0.12 us since workers do not finish together (Zen 4 at 3.7 GHz, November
   // 2026).
   v2.forkCycles = 1000;
-  // One core reads 44 to 48 GB/s at 4.3 GHz if it reads weights that it has
-  // read before.
+  // One core reads 44 to 48 GB/s from memory at 4.3 GHz if it reads weights
+  // that it has read before.
   v2.rates.memoryBytes = 11;
   v2.intrinsics = v2Intrinsics;
   v2.products = pairProducts128();

@@ -33,7 +33,8 @@ namespace ingot {
 
 class CustomOperators {
 public:
-  /// Reads a file of declarations; false with diagnostics if it is invalid.
+  /// Reads a file of declarations. Returns false, with diagnostics, if the file
+  /// is invalid.
   bool read(llvm::StringRef path, Diagnostics &diagnostics);
 
   /// Adds the custom operators to `model` as functions, except those that the

@@ -38,8 +38,8 @@ public:
   }
 
 private:
-  /// The limit for the nesting of formulas, which would otherwise exhaust the
-  /// stack.
+  /// The limit for the nesting of formulas: the parser is recursive, so deeper
+  /// nesting could exhaust the stack.
   static constexpr unsigned deepest = 100;
 
   void skip() { rest = rest.ltrim(); }
@@ -146,8 +146,8 @@ private:
     return {Formula::Number, value, digits.str(), {}};
   }
 
-  /// Parses the rest of `name[number]`, an element of a list, after the
-  /// bracket.
+  /// Parses `number]`, the text after the opening bracket of `name[number]`,
+  /// and returns the formula for this element of a list.
   Formula element(StringRef name) {
     skip();
     Formula index = number();

@@ -93,9 +93,9 @@ double attentionScale(OnnxNode &node, int64_t headSize) {
                     : 1 / std::sqrt(double(std::max<int64_t>(1, headSize)));
 }
 
-/// Converts the lengths of B sequences [B], or their lengths followed by their
-/// start positions [2 * B], to a boolean mask [B, 1, 1, T]: true for keys
-/// inside of the sequence.
+/// Converts `lengths` to a boolean mask [B, 1, 1, T]: true for keys inside of
+/// the sequence. `lengths` contains the lengths of B sequences [B], or their
+/// end positions followed by their start positions [2 * B].
 static Value visibleByLength(OnnxNode &node, Value lengths, const Dim &batch,
                              const Dim &keys) {
   Type type = elementOf(lengths);
@@ -217,8 +217,7 @@ static Value attendByShared(OnnxNode &node, AttentionOperands o,
                             int64_t times) {
   int64_t heads = shapeOf(o.query)[1], shared = heads / times;
   // Reshapes an operand [.., N, 1, any] to [.., key heads, times, any], where N
-  // = key heads * times. Returns an operand that is the same for all heads
-  // unchanged.
+  // = key heads * times. Does not change an operand that all heads share.
   auto byShared = [&](Value x) {
     if (!x || dimsOf(x).size() < 3)
       return x;

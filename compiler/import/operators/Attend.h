@@ -68,10 +68,10 @@ mlir::Value causal(OnnxNode &node, const Dim &queries, const Dim &keys);
 
 /// Converts a mask of ONNX Runtime's attention operators to a bias for the
 /// scores: 0 for visible keys, and the attribute `mask_filter_value` for hidden
-/// keys. The mask contains the lengths of the sequences [B], lengths followed
-/// by start positions [2 * B], or numbers [B, T] or [B, S, T] that are 0 for
-/// hidden keys. `query` and `key` have the shapes [B, N, S, H] and [B, N, T,
-/// H].
+/// keys. The mask contains the lengths of the sequences [B], their end
+/// positions followed by their start positions [2 * B], or numbers [B, T] or
+/// [B, S, T] that are 0 for hidden keys. `query` and `key` have the shapes [B,
+/// N, S, H] and [B, N, T, H].
 mlir::FailureOr<mlir::Value> biasOfMask(OnnxNode &node, mlir::Value mask,
                                         mlir::Value query, mlir::Value key);
 

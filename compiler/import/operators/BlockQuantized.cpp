@@ -131,9 +131,9 @@ static FailureOr<BlockWeights> readWeights(OnnxNode &node) {
   return w;
 }
 
-/// Returns the zero points of a MatMulNBits node [columns, blocks], unpacked if
-/// they are packed like the weights; the default zero point, a scalar, if the
-/// node has none.
+/// Returns the zero points [columns, blocks] of a MatMulNBits node, unpacked if
+/// they are packed like the weights. If the node has none, returns the default
+/// zero point, a scalar.
 static FailureOr<Value> zeroPoints(OnnxNode &node, const BlockWeights &w) {
   Value given = node.input(3);
   Type byte = elementOf(node.input(1));

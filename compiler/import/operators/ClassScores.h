@@ -24,13 +24,15 @@ mlir::Value transformTargets(OnnxNode &node, mlir::Value targets,
 /// Returns the transformed scores [rows, 2] of a classifier with two classes,
 /// given the score `second` [rows, 1] of the second class. The score of the
 /// first class, before the transform, is -second if `negates` is set or the
-/// transform is LOGISTIC, otherwise 1 - second.
+/// transform is LOGISTIC, otherwise 1 - second. Like ONNX Runtime, does not
+/// apply SOFTMAX and SOFTMAX_ZERO.
 mlir::Value bothScores(OnnxNode &node, mlir::Value second,
                        llvm::StringRef transform, bool negates);
 
 /// Returns the labels of a classifier from its attribute `integers`. If its
 /// labels are strings, in attribute `strings`, returns the indices 0, 1, ...,
-/// which `labelsAt` maps to the strings.
+/// which `labelsAt` maps to the strings. Fails, with a diagnostic, if there are
+/// too few labels.
 mlir::FailureOr<llvm::SmallVector<int64_t>>
 classLabels(OnnxNode &node, llvm::StringRef integers, llvm::StringRef strings);
 

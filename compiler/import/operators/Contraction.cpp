@@ -117,8 +117,9 @@ static Value kernelLast(OnnxNode &node, Value w) {
   return buildTranspose(node.builder, node.loc, w, perm);
 }
 
-/// Checks that input and weights have the same rank, and that the weights match
-/// kernel_shape. Dynamic kernel sizes are assumed to equal kernel_shape.
+/// Checks that input and weights have the same rank, that the weights match
+/// kernel_shape, and that the attribute `group` is positive. Dynamic kernel
+/// sizes are assumed to equal kernel_shape.
 static LogicalResult checkConvInputs(OnnxNode &node, Value x, Value w) {
   if (shapeOf(w).size() != shapeOf(x).size())
     return node.invalid("the input has rank " + Twine(shapeOf(x).size()) +

@@ -52,8 +52,8 @@ static Value startsOf(OnnxNode &node, const Sizes &sizes,
 }
 
 /// Returns the same coordinates as startsOf if the number of output positions
-/// is known only at run time. `scale` is 2 / (size of the input along the axis)
-/// in double precision.
+/// or the size of the input is known only at run time. `scale` is 2 / (size of
+/// the input along the axis) in double precision.
 static Value startsAtRunTime(OnnxNode &node, const Sizes &sizes,
                              const WindowGeometry &geometry, Value scale,
                              int64_t axis) {
@@ -82,8 +82,9 @@ static Value startsAtRunTime(OnnxNode &node, const Sizes &sizes,
       Dims{sizes.kernel, sizes.places, 1});
 }
 
-/// Returns one coordinate (`axis` 0: y, 1: x) of all sampled positions, with
-/// their offsets: [N * offset groups, kernel positions, output positions, 1].
+/// Returns one coordinate (`axis` 0: y, 1: x) of all sampled positions: the
+/// coordinates that startsOf returns, plus the offsets in `offset`. The shape
+/// is [N * offset groups, kernel positions, output positions, 1].
 static Value coordinates(OnnxNode &node, const Sizes &sizes,
                          const WindowGeometry &geometry, Value offset,
                          const Dim &size, int64_t axis) {

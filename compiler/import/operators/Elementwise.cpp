@@ -288,9 +288,11 @@ static FailureOr<Value> repeatedAtRunTime(OnnxNode &node, Value parameter,
                      ints.div(node.countTo(size(axis)), ints.number(block)));
 }
 
-/// Returns `parameter`, a scale or zero point, reshaped so that it broadcasts
-/// to `x`. If `parameter` has one element per block of elements, also reshapes
-/// `x`: its quantized axis becomes two axes, blocks and elements of a block.
+/// Returns `parameter`, a scale or zero point, in a form that broadcasts to
+/// `x`. If `parameter` has one element per block of elements and all blocks are
+/// complete, also reshapes `x`: its quantized axis becomes two axes, blocks and
+/// elements of a block. If the last block may be incomplete, the elements of
+/// `parameter` are repeated instead.
 static FailureOr<Value> alignQuantization(OnnxNode &node, Value &x,
                                           Value parameter) {
   int64_t rank = shapeOf(node.input(0)).size();

@@ -180,7 +180,8 @@ private:
     return success();
   }
 
-  /// Evaluates a formula of sizes and attributes as a size.
+  /// Returns the value of a formula of sizes and attributes, as a size. Fails,
+  /// with a diagnostic, if the formula is not an integer expression.
   FailureOr<Dim> sizeOf(const Formula &formula) {
     if (formula.kind == Formula::Number) {
       auto number = static_cast<int64_t>(formula.number);

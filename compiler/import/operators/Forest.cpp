@@ -35,7 +35,8 @@ public:
   Forest(OnnxNode &node, bool isDouble) : node(node), isDouble(isDouble) {}
 
   /// Makes node `at` a decision: it compares a feature with `value` and goes to
-  /// node `yes` or `no`. If `missing` is set, NaN goes to `yes`.
+  /// node `yes` or `no`. If `missing` is set, NaN goes to `yes`. A test of
+  /// (in)equality consists of two decisions; the second is appended to `nodes`.
   void decide(int64_t at, Compare compare, int64_t feature, double value,
               bool missing, int64_t yes, int64_t no);
   /// Checks that the nodes form trees and that features and targets are in
@@ -342,8 +343,8 @@ static ImportResult importTreeEnsembleClassifier(OnnxNode &node) {
     for (TreeNode &n : forest.nodes)
       for (auto &[target, weight] : n.contributions)
         target = 0;
-    // If there are two base values, the one of the class to which the leaves
-    // contribute is used.
+    // If there are two base values, the base value of the class to which the
+    // leaves contribute is used.
     if (base.size() == 2 && !ids.empty())
       base = {base[static_cast<size_t>(ids.front())]};
     Value score = forest.build(x, 1, "SUM", ArrayRef(base).take_front(1), f32);

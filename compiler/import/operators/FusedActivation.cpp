@@ -1,5 +1,5 @@
-// Imports operators that ONNX Runtime's optimizer creates by fusing additions
-// with an activation.
+// Imports activations that ONNX Runtime's optimizer creates, some of them fused
+// with additions.
 
 #include "compiler/import/operators/FusedActivation.h"
 
@@ -24,7 +24,8 @@ Value gelu(OnnxNode &node, Value x, bool approximately) {
                node.builder.getStringAttr(approximately ? "tanh" : "none")));
 }
 
-/// Clips `x` to [alpha, beta], the bounds of a fused Clip.
+/// Clips `x` to [alpha, beta], the bounds of a fused Clip. A bound that is
+/// nullopt does not limit `x`.
 static Value clip(OnnxNode &node, Value x, const ActivationNumbers &numbers) {
   Type type = elementOf(x);
   if (numbers.alpha)

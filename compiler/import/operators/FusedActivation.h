@@ -12,9 +12,9 @@ struct ActivationNumbers {
   std::optional<double> alpha, beta, gamma;
 };
 
-/// Applies the activation that the attribute `activation` names to `x`; returns
+/// Applies to `x` the activation that the attribute `activation` names; returns
 /// `x` if the node does not have the attribute. Returns null if `x` is null, or
-/// with a diagnostic if the activation is unknown.
+/// with a diagnostic if the activation is unknown or does not support integers.
 mlir::Value activate(OnnxNode &node, mlir::Value x,
                      const ActivationNumbers &numbers);
 
@@ -22,7 +22,7 @@ mlir::Value activate(OnnxNode &node, mlir::Value x,
 /// the tanh approximation of Gelu.
 mlir::Value gelu(OnnxNode &node, mlir::Value x, bool approximately);
 
-/// Returns the sum of those `terms` that are not null.
+/// Returns the sum of those `terms` that are not null; null if all are null.
 mlir::Value sumOf(OnnxNode &node, llvm::ArrayRef<mlir::Value> terms);
 
 } // namespace ingot::graph

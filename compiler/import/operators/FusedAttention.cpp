@@ -16,8 +16,10 @@ namespace ingot::graph {
 // Attention and QAttention: fused with the projections
 //===----------------------------------------------------------------------===//
 
-/// Returns the numbers of columns of the queries, keys and values, each over
-/// all heads, in projections with `all` columns.
+/// The projections of the input have `all` columns, which are divided among
+/// queries, keys and values. Returns the number of columns of each of the
+/// three, for all heads together. Fails, with a diagnostic, if `all` columns
+/// cannot be divided in this way.
 static FailureOr<SmallVector<int64_t>> widths(OnnxNode &node, int64_t all,
                                               int64_t heads) {
   SmallVector<int64_t> each = node.intsAttr("qkv_hidden_sizes");

@@ -14,9 +14,9 @@ namespace ingot::graph {
 // Layer normalization
 //===----------------------------------------------------------------------===//
 
-/// Imports a layer normalization of the sum of input 0, input 1 and `addend`.
-/// Returns the normalized rows, the mean of each row, the factor that scales
-/// each row, and the sum.
+/// Imports a layer normalization or, if `center` is false, an RMS normalization
+/// of the sum of input 0, input 1 and `addend`. Returns the normalized rows,
+/// the mean of each row, the factor that scales each row, and the sum.
 static ImportResult skipNorm(OnnxNode &node, Value scale, Value bias,
                              Value addend, bool center) {
   Value sum = sumOf(node, {node.input(0), node.input(1), addend});

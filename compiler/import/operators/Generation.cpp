@@ -127,8 +127,8 @@ static ImportResult importEyeLike(OnnxNode &node) {
 //===----------------------------------------------------------------------===//
 
 /// Imports Range if its operands are computed from sizes, so that its length is
-/// an expression of sizes. Returns nullopt if the step is known only at run
-/// time.
+/// an expression of sizes. Returns nullopt if the step is 0 or is not known at
+/// compile time.
 static std::optional<ImportResult> rangeOfSizes(OnnxNode &node) {
   auto start = node.requireSizes(0, "start"),
        limit = node.requireSizes(1, "limit"),
@@ -198,8 +198,8 @@ static ImportResult importRange(OnnxNode &node) {
     auto range = rangeOfSizes(node);
     return range ? *range : rangeByInput(node);
   }
-  // The longest range that becomes a constant. Shapes and tables of positions
-  // are shorter.
+  // The largest number of elements of a range whose operands are constants; a
+  // longer range is rejected. Shapes and tables of positions are shorter.
   constexpr int64_t maxCount = int64_t(1) << 26;
   auto make =
       [&](int64_t count,
@@ -372,8 +372,9 @@ static ImportResult importNonZero(OnnxNode &node) {
       ints(node, {static_cast<int64_t>(shape.size()), count}, all))};
 }
 
-/// Returns a vector with 1 for each element of the vector `x` that differs from
-/// its predecessor, else 0.
+/// Returns a vector with 1 for the first element of the vector `x` and for each
+/// element that differs from its predecessor, else 0. `all` is the length of
+/// `x`.
 static Value differsFromLast(OnnxNode &node, Value x, const Dim &all) {
   RunTimeInts ints(node);
   if (auto count = all.known()) {

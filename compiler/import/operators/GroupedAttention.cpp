@@ -32,10 +32,11 @@ static Value columns(OnnxNode &node, Value x, int64_t start, int64_t count,
 //===----------------------------------------------------------------------===//
 
 /// Rotates pairs of elements of each head of `x` [B, N, S, H] by angles.
-/// `places` [1 or B, S] contains for each position of `x` the number of the row
-/// of `cosines` and `sines` for its angles. If `interleaved` is set, a pair
-/// consists of two adjacent elements, else of an element of the first half and
-/// one of the second half. Elements after the pairs are unchanged.
+/// `places` [1 or B, S] contains, for each position of `x`, the index of the
+/// row that holds the cosines and sines of its angles. If `interleaved` is set,
+/// a pair consists of two adjacent elements, else of an element of the first
+/// half and one of the second half. Elements after the pairs are unchanged.
+/// Returns null, with a diagnostic, if the shapes do not match.
 static Value rotate(OnnxNode &node, Value x, Value cosines, Value sines,
                     Value places, bool interleaved) {
   int64_t half = shapeOf(cosines)[1], size = shapeOf(x)[3];
@@ -112,8 +113,8 @@ static ImportResult importRotaryEmbedding(OnnxNode &node) {
   if (!isFlat && !dimsOf(x)[3].known())
     return refuseOpen(node, dimsOf(x)[3], "the size of a head");
   int64_t size = isFlat ? 2 * shapeOf(cosines)[1] : width;
-  // If only a part of each head is rotated, the head size is the width divided
-  // by num_heads.
+  // If only a part of each head is rotated, cos_cache does not determine the
+  // head size. For a flat input, it is then the width divided by num_heads.
   if (isFlat && rotary > 0 && heads > 0)
     size = width / heads;
   if (isFlat && !dimsOf(x).back().known())
@@ -225,8 +226,11 @@ static LogicalResult readHeads(OnnxNode &node, Grouped &g) {
   return success();
 }
 
-/// If total_sequence_length, `total`, or the number of steps (new keys per
-/// sequence) is dynamic, assumes that `total` is at least the number of steps.
+/// Ensures that total_sequence_length, `total`, is at least the number of steps
+/// (new keys per sequence), by an assumption about dynamic sizes. Without a
+/// cache, both are assumed to be equal. With a cache, if only one of them is
+/// dynamic, it is assumed to be large or small enough; if both are dynamic,
+/// `total` is assumed to be the length of the cache plus the number of steps.
 static void assumeRoom(OnnxNode &node, const Grouped &g, const Dim &total) {
   Dim steps = dimsOf(g.query)[2];
   if ((total - steps).least() >= 0)

@@ -155,7 +155,8 @@ static ImportResult importArrayFeatureExtractor(OnnxNode &node) {
 }
 
 /// Requires an axis of `x` to have at least `size` elements; if this is known
-/// only at run time, the generated program checks it.
+/// only at run time, the generated program checks it. Fails, without a
+/// diagnostic, if the axis has fewer elements in every run.
 static LogicalResult requireLength(OnnxNode &node, Value x, int64_t axis,
                                    const Dim &size) {
   Dim more = dimsOf(x)[axis] - size;

@@ -19,8 +19,9 @@ static Dim featureCount(Value x) {
   return shapeOf(x).empty() ? Dim(1) : dimsOf(x).back();
 }
 
-/// Returns the numbers of attribute `name` (one for all features, or one per
-/// feature) as a constant that broadcasts to `x`.
+/// Returns `numbers`, the value of attribute `name` (one number for all
+/// features, or one per feature), as a constant that broadcasts to `x`. Fails,
+/// with a diagnostic, if their count is neither 1 nor the number of features.
 static FailureOr<Value> perFeature(OnnxNode &node, StringRef name,
                                    ArrayRef<double> numbers, Value x,
                                    Type type) {
@@ -57,7 +58,7 @@ static ImportResult importScaler(OnnxNode &node) {
 }
 
 /// Imports Imputer: replaces each element equal to the value that marks missing
-/// data, which may be NaN.
+/// data, which may be NaN, by the imputed value of its feature.
 static ImportResult importImputer(OnnxNode &node) {
   Value x = node.input(0);
   if (failed(checkRows(node)))
@@ -84,8 +85,9 @@ static ImportResult importImputer(OnnxNode &node) {
   return one(node.elementwise<WhereOp>({isMissing, *given, x}));
 }
 
-/// Imports Normalizer: divides each row by its largest element, its sum or its
-/// Euclidean length, unless this divisor is 0.
+/// Imports Normalizer: divides each row by its largest element, by the sum of
+/// the absolute values of its elements, or by its Euclidean length, unless this
+/// divisor is 0.
 static ImportResult importNormalizer(OnnxNode &node) {
   Value x = node.input(0);
   if (failed(checkRows(node)))

@@ -30,8 +30,9 @@ Value slice(OpBuilder &builder, Location loc, Value x, int64_t axis,
 // Operators that change the shape
 //===----------------------------------------------------------------------===//
 
-/// Returns the size count / divisor, rounded down if the divisor is a number.
-/// Returns 0 if the quotient cannot be an expression of sizes.
+/// Returns the size count / divisor if `divisor` is known to divide `count`.
+/// Otherwise, returns the quotient rounded down if `divisor` is a positive
+/// number, and 0 if it is not: no expression of sizes represents the quotient.
 static Dim quotient(const Dim &count, const Dim &divisor) {
   if (auto even = count.dividedBy(divisor))
     return *even;
@@ -237,7 +238,9 @@ static ImportResult importTranspose(OnnxNode &node) {
 //===----------------------------------------------------------------------===//
 
 /// Pads each axis of `x` by `low` elements at the start and by `high` elements
-/// at the end. Negative numbers crop the axis.
+/// at the end. Negative numbers crop the axis. `mode` is the attribute of Pad
+/// that determines the added elements: in mode `constant`, they are equal to
+/// `value`.
 static FailureOr<Value> padOrCrop(OnnxNode &node, Value x, Value value,
                                   SmallVector<int64_t> low,
                                   SmallVector<int64_t> high, StringRef mode) {
@@ -296,6 +299,7 @@ static Value paddingOf(OnnxNode &node) {
 
 /// Requires an axis to have at least one element: raises the lower bound of its
 /// dynamic size or, if that is impossible, lets the generated program check it.
+/// Fails if the axis is empty in every run.
 static LogicalResult requireElements(OnnxNode &node, Value x, int64_t axis) {
   if (dimsOf(x)[axis].most() < 1)
     return failure();

@@ -201,7 +201,8 @@ static ImportResult importBatchNorm(OnnxNode &node) {
     variance = batchVariance;
   }
   // Scale, bias, mean and variance may have a wider type than x. The factor and
-  // addend per channel are computed in the wider type and rounded once.
+  // addend per channel are computed in this type (or in float32, if this type
+  // is narrower) and rounded once.
   Type wide = elementOf(variance), exact = node.sumType(wide);
   Value scale = node.cast(node.input(1), exact),
         bias = node.cast(node.input(2), exact);

@@ -103,7 +103,8 @@ public:
                                 size_t others = 0);
   /// Makes the size of `x` along `axis` equal to the size of `y` along
   /// `otherAxis`: assumes that both are equal or, if that is impossible, gives
-  /// `x` the size of `y`, with a check at run time.
+  /// `x` the size of `y`, with a check at run time. If the sizes certainly
+  /// differ, fails with a diagnostic that mentions `what`.
   mlir::LogicalResult fitAxis(mlir::Value &x, int64_t axis, mlir::Value y,
                               int64_t otherAxis, const llvm::Twine &what);
   /// Returns the broadcast of `sizes`, the sizes of several operands along one
@@ -122,10 +123,12 @@ public:
   /// or nullopt for elements that are neither.
   virtual llvm::SmallVector<std::optional<Dim>>
   elementsIn(mlir::Value value) = 0;
-  /// Returns data-dependent sizes whose values are the elements of `counts`
-  /// (si64). The upper bound of each is its entry in `most`; if the entry is
-  /// nullopt, the bound is inferred or given by the user. The generated program
-  /// fails if a size exceeds its bound.
+  /// Returns a size for each element of `counts` (si64): an expression of known
+  /// sizes or, if the element is unknown at compile time, a new data-dependent
+  /// size, which the generated program reads from `counts`. The upper bound of
+  /// a new size is its entry in `most`; if the entry is nullopt, the bound is
+  /// inferred or given by the user. The generated program fails if a size
+  /// exceeds its bound.
   virtual mlir::FailureOr<Dims>
   readSizes(mlir::Value counts,
             llvm::ArrayRef<std::optional<int64_t>> most) = 0;
@@ -155,7 +158,8 @@ public:
                                           const llvm::Twine &hint = "") = 0;
   virtual mlir::LogicalResult invalid(const llvm::Twine &reason) = 0;
   /// Warns that ONNX Runtime interprets the specification differently from
-  /// ONNX's own tests.
+  /// ONNX's own tests. `difference` describes both results, `wayOut` how the
+  /// user avoids the difference.
   virtual void warnOfReadings(const llvm::Twine &difference,
                               const llvm::Twine &wayOut) = 0;
   /// Whether all elements of input `i` are numbers that are known at compile
@@ -204,8 +208,8 @@ public:
   ImportResult buildAs(llvm::StringRef name,
                        llvm::ArrayRef<mlir::Value> operands,
                        int64_t asOpset = INT64_MAX);
-  /// Imports ONNX operator `name`, which has one result, as buildAs does, and
-  /// returns the result; null with a diagnostic on failure.
+  /// Imports ONNX operator `name`, as buildAs does, and returns its first
+  /// result; null with a diagnostic on failure.
   mlir::Value valueAs(llvm::StringRef name,
                       llvm::ArrayRef<mlir::Value> operands,
                       int64_t asOpset = INT64_MAX);
@@ -215,8 +219,9 @@ public:
   template <typename OpT, typename... Args> mlir::Value build(Args &&...args) {
     return OpT::create(builder, loc, std::forward<Args>(args)...).getResult();
   }
-  /// Builds an elementwise operator; null with a diagnostic if the shapes do
-  /// not broadcast.
+  /// Builds an elementwise operator. Returns null if an operand is null. If the
+  /// shapes do not broadcast, reports a diagnostic and returns a value of an
+  /// arbitrary shape.
   template <typename OpT>
   mlir::Value elementwise(mlir::ValueRange given,
                           llvm::ArrayRef<mlir::NamedAttribute> attrs = {}) {
@@ -228,8 +233,10 @@ public:
     return OpT::create(builder, loc, mlir::TypeRange{type}, operands, attrs)
         .getResult();
   }
-  /// Returns the result type of an elementwise operator; null with a diagnostic
-  /// on failure. Operands that must be expanded at run time are replaced.
+  /// Returns the result type of an elementwise operator; null if an operand is
+  /// null. Operands that must be expanded at run time are replaced. If the
+  /// shapes do not broadcast, reports a diagnostic and returns a type of an
+  /// arbitrary shape.
   mlir::RankedTensorType elementwiseType(
       llvm::MutableArrayRef<mlir::Value> operands,
       llvm::function_ref<mlir::Type(llvm::ArrayRef<mlir::Type>)> element);
@@ -250,7 +257,8 @@ inline ImportResult one(mlir::FailureOr<mlir::Value> value) {
 
 using ImportFunction = std::function<ImportResult(OnnxNode &)>;
 
-/// An ONNX operator with its import function; `ingot ops` and OPS.md print it.
+/// An ONNX operator with its import function. `ingot ops` and OPS.md list all
+/// of them.
 struct OnnxOperator {
   std::string domain, name;
   ImportFunction import;
@@ -296,8 +304,8 @@ private:
   llvm::StringMap<OnnxOperator> operators; // by "domain.Name"
 };
 
-// Declares the function that registers the import functions of each operator
-// family. It is defined in the file with the name of the family.
+// Declares for each operator family the function that registers its import
+// functions. The function is defined in the file with the name of the family.
 #define INGOT_FAMILY(NAME) void register##NAME##Imports(OnnxRegistry &registry);
 #include "compiler/import/operators/Families.def"
 #undef INGOT_FAMILY

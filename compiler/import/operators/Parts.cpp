@@ -64,8 +64,8 @@ static std::optional<SlicedAxis> sliceOfAxis(const Dim &size, Dim start,
   return SlicedAxis{*first, (distance + (stride - 1)).floorDiv(stride), step};
 }
 
-/// Gathers the elements of the slice `part`, whose first position is known only
-/// at run time, along an axis.
+/// Gathers the elements that the slice `part` takes along `axis`. The first
+/// position of the slice is known only at run time.
 static Value gatherFrom(OnnxNode &node, Value x, int64_t axis,
                         const SlicedAxis &part) {
   MLIRContext *context = node.builder.getContext();
@@ -119,7 +119,8 @@ static ImportResult importSlice(OnnxNode &node) {
     if (step == 0)
       return node.invalid("a step is 0, but must be positive or negative");
     auto part = sliceOfAxis(sizes[axis], start, end, step);
-    // The elements of the slice depend on the values of dynamic sizes.
+    // If the values of dynamic sizes determine the elements of the slice, the
+    // generated program computes their positions.
     if (!part)
       return sliceByInput(node);
     if (auto first = part->first.known()) {

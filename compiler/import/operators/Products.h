@@ -31,8 +31,8 @@ mlir::FailureOr<mlir::Value> importIntegerProduct(OnnxNode &node, mlir::Value a,
 
 /// Reshapes `parameter`, a scale or zero point (or null), so that it broadcasts
 /// to `operand`. `parameter` has one element, or one element per position along
-/// `axis` of `operand` (-1 if there is no such axis), or already a shape that
-/// broadcasts.
+/// `axis` of `operand` (-1 if there is no such axis), or a shape that already
+/// broadcasts. Fails, with a diagnostic, if its shape does not match `operand`.
 mlir::FailureOr<mlir::Value> alignParameter(OnnxNode &node,
                                             mlir::Value parameter, int64_t axis,
                                             mlir::Value operand);

@@ -1,9 +1,11 @@
 // Imports the quantizers of QONNX, which Brevitas and FINN write.
 //
 // Quant rounds a tensor to multiples of a scale within the range of an integer
-// of `bitwidth` bits, and returns floats. If 8 bits can hold these integers,
-// Quant becomes a quantization followed by a dequantization, so that integer
-// kernels can be formed. Otherwise Quant rounds floats.
+// of `bitwidth` bits, and returns floats. Quant becomes a quantization followed
+// by a dequantization, so that integer kernels can be formed, under three
+// conditions: 8 bits can hold the integers, the rounding mode rounds ties to
+// even, and the zero point is even (see evenZero). Otherwise Quant rounds
+// floats.
 //
 // Source: the operator definitions in the documentation of QONNX.
 
@@ -149,8 +151,8 @@ static ImportResult importBipolarQuant(OnnxNode &node) {
   return one(node.elementwise<MulOp>({sign, scale}));
 }
 
-/// Imports Trunc: drops the low bits by which the `in_bitwidth` of quantized
-/// integers exceeds `out_bitwidth`.
+/// Imports Trunc: drops the lowest in_bitwidth - out_bitwidth bits of quantized
+/// integers, by a division that the attribute rounding_mode rounds.
 static ImportResult importTrunc(OnnxNode &node) {
   auto before = numberIn(node, 3, "in_bitwidth"),
        after = numberIn(node, 4, "out_bitwidth");

@@ -97,7 +97,8 @@ FailureOr<Value> importIntegerProduct(OnnxNode &node, Value a, Value aZero,
                       centered(node, b, *columns));
 }
 
-/// Whether the node is a 1x1 convolution without padding, strides or groups.
+/// Whether the node is a 1x1 convolution without padding, strides or groups, of
+/// integers of at most 16 bits.
 static bool isPointwise(OnnxNode &node, Value x, Value w) {
   ArrayRef<int64_t> xs = shapeOf(x), ws = shapeOf(w);
   auto all = [](ArrayRef<int64_t> values, int64_t value) {

@@ -30,7 +30,8 @@ public:
   }
 
   /// Returns uniform numbers in [0, 1): multiples of 2^-b, where b is the
-  /// number of bits of the type's mantissa (24 for float32).
+  /// number of bits of the type's mantissa (24 for float32). Different values
+  /// of `stream` give independent numbers.
   Value uniform(ArrayRef<Dim> sizes, FloatType type, int64_t stream = 0) {
     int64_t bits = type.getFPMantissaWidth();
     return node.elementwise<MulOp>(
@@ -214,8 +215,9 @@ static ImportResult keepAll(OnnxNode &node) {
 }
 
 /// Imports Dropout for training: elements whose random number is below the
-/// ratio become 0; the others are multiplied by 1 / (1 - ratio). `isTraining`
-/// is null if training mode is known to be on.
+/// ratio become 0; the others are multiplied by 1 / (1 - ratio). If
+/// `isTraining` is not null and is false at run time, all elements are
+/// unchanged.
 static ImportResult dropOut(OnnxNode &node, Value ratio, Value isTraining) {
   Value x = node.input(0);
   Type type = elementOf(x);

@@ -48,7 +48,8 @@ public:
   /// biases of the other gates.
   Value inputGates(int64_t direction, int64_t recurrentBiases);
   /// Returns the slice of input `i` for one direction, without the axis of
-  /// directions. Returns null if the input is absent or all zeros.
+  /// directions. Returns null if the input is absent or is an optional input of
+  /// zeros.
   Value part(unsigned i, int64_t direction);
   Value initialState(unsigned i, int64_t direction);
   Value recurrentWeights(int64_t direction);

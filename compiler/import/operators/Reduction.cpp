@@ -7,7 +7,8 @@ using namespace mlir;
 namespace ingot::graph {
 
 /// Returns the axes of a Reduce* node in ascending order. The axes are an
-/// attribute before opset `inputSince`, and an input since then.
+/// attribute before opset `inputSince`, and an input since then. Without axes,
+/// returns all axes, or none if noop_with_empty_axes is set.
 static FailureOr<SmallVector<int64_t>> reducedAxes(OnnxNode &node,
                                                    int64_t inputSince) {
   int64_t rank = shapeOf(node.input(0)).size();
@@ -117,7 +118,7 @@ static ImportResult importReduction(OnnxNode &node) {
 }
 
 /// Computes log(sum(e^x)) as m + log(sum(e^(x - m))), so that nothing
-/// overflows. m is the maximum of x if it is finite.
+/// overflows. m is the maximum of x, or 0 if the maximum is infinite.
 static ImportResult logSumExpByInput(OnnxNode &node) {
   RunTimeReduction reduction(node);
   if (failed(reduction.prepare()))

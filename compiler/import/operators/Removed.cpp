@@ -56,8 +56,9 @@ static ImportResult importImageScaler(OnnxNode &node) {
   return one(node.elementwise<AddOp>({y, node.alignAt(channels, 1, 4)}));
 }
 
-/// Imports Crop: removes the borders of an image and, if `scale` is given,
-/// keeps only its first rows and columns.
+/// Imports Crop: removes the borders of an image. If `scale` is given, keeps
+/// `scale` rows and columns after the top and left borders, and ignores the
+/// other borders.
 static ImportResult importCrop(OnnxNode &node) {
   Value x = node.input(0);
   SmallVector<int64_t> border = node.intsAttr("border"),

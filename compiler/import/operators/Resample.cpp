@@ -223,8 +223,9 @@ static Value resize(OnnxNode &node, const ResizeMode &mode,
 }
 
 /// Imports Resize if the generated program must compute the positions.
-/// `byInput` is the number of the input with scales or sizes. Returns nullopt
-/// if sizes and scales are known at compile time.
+/// `byInput` is the number of the input that contains the scales or the sizes.
+/// Returns nullopt if the shape of input 0, the values of input `byInput`, and
+/// the roi are all known at compile time.
 static std::optional<ImportResult> resizeAtRunTime(OnnxNode &node,
                                                    const ResizeMode &mode,
                                                    ArrayRef<int64_t> axes,

@@ -16,14 +16,15 @@ struct RowNorm {
   bool center;
 };
 
-/// Returns `x` with its rows scaled to variance 1 (to mean square 1 if the rows
-/// are not centered), times `scale`, plus `bias`, which may be null. Returns
-/// null with a diagnostic if scale or bias do not broadcast to `x`.
+/// Returns `x` with its rows normalized to mean 0 and variance 1 (only to mean
+/// square 1 if norm.center is false), times `scale`, plus `bias`. Scale and
+/// bias may be null. Reports a diagnostic if one of them does not broadcast to
+/// `x`.
 mlir::Value normalizeRows(OnnxNode &node, mlir::Value x, mlir::Value scale,
                           mlir::Value bias, const RowNorm &norm);
 
 /// The mean of each row (null unless rows are centered) and the factor by which
-/// each row is multiplied, computed in the type `stash`.
+/// each row is multiplied, both of type `stash`.
 struct RowStatistics {
   mlir::Value mean, inverse;
 };
@@ -42,9 +43,9 @@ Moments momentsOver(OnnxNode &node, mlir::Value x,
 /// Returns sqrt(variance + epsilon) for each element of `variance`.
 mlir::Value deviation(OnnxNode &node, mlir::Value variance, double epsilon);
 
-/// Returns `x` with each group of channels (axis 1) scaled to variance 1, times
-/// `scale`, plus `bias`. Scale and bias have one element per group or per
-/// channel.
+/// Returns `x` with each group of channels (axis 1) normalized to mean 0 and
+/// variance 1, times `scale`, plus `bias`. Scale and bias have one element per
+/// group or per channel.
 mlir::FailureOr<mlir::Value> normalizeGroups(OnnxNode &node, mlir::Value x,
                                              int64_t groups, mlir::Value scale,
                                              mlir::Value bias, double epsilon);

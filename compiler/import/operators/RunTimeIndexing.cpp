@@ -41,7 +41,8 @@ private:
   Dims image;
   Dim channels;
   /// Vectors with one element per spatial axis of the image: the sizes of a
-  /// block, the numbers of block positions, and the attributes of Col2Im.
+  /// block, the numbers of block positions, and the attributes of Col2Im, where
+  /// `pads` contains only the pads at the start of each axis.
   Value block, counts, strides, dilations, pads;
 };
 } // namespace
@@ -204,8 +205,8 @@ public:
   OnnxNode &node;
   RunTimeInts ints;
   Dim count;
-  /// Booleans [slice, other slice] that tell whether both are equal, and
-  /// whether the slice is larger than the other one in lexicographic order.
+  /// Booleans [slice, other slice] that tell whether the two slices are equal,
+  /// and whether the first is larger than the second in lexicographic order.
   Value alike, isLarger;
 };
 } // namespace

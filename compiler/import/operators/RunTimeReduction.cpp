@@ -103,8 +103,8 @@ Value RunTimeReduction::combine(Value x, const Combination &by) {
   Value all = combineFlat(x, by);
   Dim count = product(ArrayRef(to));
   // `all` has an element for each possible target position; only the first
-  // `count` elements are results. The upper bound of `count` may be larger than
-  // the size of `all`.
+  // `count` elements are results. resizedFlat also works if the upper bound of
+  // `count` is larger than the size of `all`.
   Value first = resizedFlat(node, all, count);
   return node.reshape(first, ArrayRef<Dim>(to));
 }

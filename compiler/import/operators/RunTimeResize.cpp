@@ -292,7 +292,8 @@ static Value gridPositions(OnnxNode &node, const Dim &count, bool corners) {
   if (!corners)
     twice = ints.add(twice, ints.number(1));
   Dim steps = corners ? count - 1 : count;
-  // If `corners` is set, a single element has the coordinate -1.
+  // If `corners` is set and `count` is 1, `steps` is 0. A division by 1 instead
+  // of 0 gives the coordinate -1.
   Value length = ints.max(node.reshape(ints.sizes(steps), {}), ints.number(1));
   return node.elementwise<SubOp>(
       {node.elementwise<DivOp>({node.cast(twice, f64), node.cast(length, f64)}),

@@ -28,7 +28,8 @@ public:
   }
   /// Return the tensor `value` of integers or booleans, or input `i`, as an
   /// si64 vector. An input whose length is dynamic is rejected, because the
-  /// length would determine the rank of a result.
+  /// length would determine the rank of a result; so is one of more than 4096
+  /// elements.
   mlir::Value vector(mlir::Value value);
   mlir::Value input(unsigned i);
   /// Returns elements [first, first + count) of a vector.
@@ -48,7 +49,7 @@ public:
   mlir::Value less(mlir::Value x, mlir::Value y);
   mlir::Value equal(mlir::Value x, mlir::Value y);
   mlir::Value where(mlir::Value condition, mlir::Value x, mlir::Value y);
-  /// Returns x modulo y, with the sign of y.
+  /// Returns x modulo y, a number in [0, y); y must be positive.
   mlir::Value modulo(mlir::Value x, mlir::Value y);
   /// Returns for each element of `vector` the product of the elements after it.
   mlir::Value productsBehind(mlir::Value vector);
@@ -71,10 +72,12 @@ private:
 /// Positions out of range are clamped.
 mlir::Value gatherAlong(OnnxNode &node, mlir::Value x, int64_t axis,
                         mlir::Value positions);
-/// Cuts an axis of `x` to `size` elements, or extends it with zeros.
+/// Cuts an axis of `x` to `size` elements, or extends it with zeros or empty
+/// strings.
 mlir::Value resizedAlong(OnnxNode &node, mlir::Value x, int64_t axis,
                          const Dim &size);
-/// Cuts a vector to `count` elements or extends it with zeros.
+/// Cuts a vector to `count` elements, or extends it with zeros or empty
+/// strings.
 mlir::Value resizedFlat(OnnxNode &node, mlir::Value flat, const Dim &count);
 /// Reshapes `x` to `sizes`. The generated program fails unless the numbers of
 /// elements are equal.
@@ -86,8 +89,9 @@ mlir::FailureOr<mlir::Value> positionsOf(OnnxNode &node, mlir::Value truths);
 /// Returns a data-dependent size that equals `size` and is never negative: the
 /// generated program fails if `size` is negative.
 mlir::FailureOr<Dim> checkedSize(OnnxNode &node, const Dim &size);
-/// Returns data-dependent sizes, one per element of `counts`, with upper bounds
-/// that are inferred or that the user has given.
+/// Returns a size for each element of `counts`, as OnnxNode::readSizes does,
+/// with upper bounds that are inferred or that the user has given. Fails, with
+/// a diagnostic, if `counts` has more than 64 elements or a bound is missing.
 mlir::FailureOr<Dims> readBoundedSizes(OnnxNode &node, mlir::Value counts);
 
 // Defined in RunTimeReduction.cpp: reductions along axes that are known only at
@@ -146,7 +150,8 @@ ImportResult splitByInput(OnnxNode &node, int64_t axis);
 ImportResult splitToLengths(OnnxNode &node, int64_t axis, int64_t parts);
 /// Pads the start of an axis of `x` by `low` elements, or crops it if `low` is
 /// negative. Then extends or cuts the end of the axis, so that the axis has
-/// `size` elements.
+/// `size` elements. `mode` is the attribute of Pad that determines the added
+/// elements: in mode `constant`, they are equal to `value`.
 mlir::Value padAlong(OnnxNode &node, mlir::Value x, int64_t axis,
                      mlir::Value low, const Dim &size, llvm::StringRef mode,
                      mlir::Value value);

@@ -15,7 +15,7 @@ namespace {
 
 /// Builds the Fourier transform of x [outer, samples, inner, parts] to [outer,
 /// bins, inner, parts], where the last axis has the real and the imaginary
-/// part.
+/// part, or only the real part.
 class TransformOfRun {
 public:
   TransformOfRun(OnnxNode &node, const Dim &length, bool inverse, bool onesided)
@@ -76,9 +76,10 @@ void TransformOfRun::prepare(const Dim &samples) {
       {number((inverse ? 2 : -2) * 3.14159265358979323846),
        node.cast(whole, real)});
   Value angles = mul(node.cast(turns, real), unit);
-  // Samples after `length` are ignored. In the inverse of a one-sided
-  // transform, the rows of the matrices are bins. The bins between the first
-  // and the middle one also represent their mirror images, so they count twice.
+  // Samples after the transform's length are ignored. In the inverse of a
+  // one-sided transform, the rows of the matrices are the bins of half of the
+  // spectrum. The bins between the first and the middle one of the whole
+  // spectrum also represent their mirror images, so they count twice.
   bool isHalf = onesided && inverse;
   Value limit = isHalf ? sizeOf(length.floorDiv(2) + 1) : whole;
   Value weight =

@@ -16,6 +16,7 @@ attrOrInput(OnnxNode &node, llvm::StringRef name, int64_t sinceInput,
             unsigned i, llvm::ArrayRef<int64_t> otherwise = {});
 /// Returns sizes, which may be expressions of dynamic sizes: those in attribute
 /// `name` in opsets before `sinceInput`, and those in input `i` since then.
+/// Returns an empty list if this attribute or input is absent.
 mlir::FailureOr<Dims> sizesFromAttrOrInput(OnnxNode &node, llvm::StringRef name,
                                            int64_t sinceInput, unsigned i);
 /// Converts `axes` of a tensor of rank `rank` to non-negative numbers. Fails

@@ -23,7 +23,8 @@ struct Transform {
   /// Whether an inverse transform divides by the length.
   bool scaled = true;
 
-  /// Returns e^(i * angle) for the angle `turns` / `of` of a full turn.
+  /// Returns the real and the imaginary part of e^(i * angle). The angle is
+  /// `turns` / `of` of a full turn, negative unless the transform is inverse.
   std::pair<double, double> rotation(int64_t turns, int64_t of) const {
     double angle = (inverse ? 2 : -2) * M_PI * static_cast<double>(turns % of) /
                    static_cast<double>(of);
@@ -209,7 +210,8 @@ Value Transform::along(Value x) const {
 }
 
 /// Imports a Fourier transform of constant length along `axis` of x [...,
-/// parts], where the last axis has the real and the imaginary part.
+/// parts], where the last axis has the real and the imaginary part, or only the
+/// real part.
 static ImportResult transformAxis(OnnxNode &node, Value x, int64_t axis,
                                   int64_t length, bool inverse, bool onesided) {
   int64_t rank = shapeOf(x).size(), parts = shapeOf(x).back();

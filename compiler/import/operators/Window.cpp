@@ -10,10 +10,10 @@ namespace ingot::graph {
 using BuildPool = llvm::function_ref<Value(Value x, const WindowGeometry &,
                                            RankedTensorType)>;
 
-/// Imports a pooling operator. `build` builds the graph operator from the
-/// channels-last input, the geometry and the result type. `fill` is the value
-/// of padding whose amount is known only at run time. If `fill` is nullopt,
-/// such padding is not supported.
+/// Imports a pooling operator, applied to `x` or, if `x` is null, to input 0.
+/// `build` builds the graph operator from the channels-last input, the geometry
+/// and the result type. `fill` is the value of padding whose amount is known
+/// only at run time. If `fill` is nullopt, such padding is not supported.
 static FailureOr<Value> importPool(OnnxNode &node, std::optional<double> fill,
                                    BuildPool build, Value x = {}) {
   if (!x)

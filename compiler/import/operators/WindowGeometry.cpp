@@ -23,9 +23,10 @@ FailureOr<AutoPad> readAutoPad(OnnxNode &node) {
   return *kind;
 }
 
-/// Returns the number of windows of `extent` elements in an axis of `size`
-/// elements, padded by `low` and `high`; nullopt if the number is not a simple
-/// expression of the size.
+/// Returns the number of windows of `extent` elements, at distances of `stride`
+/// elements, in an axis of `size` elements that is padded by `low` and `high`
+/// elements. `ceil` is the attribute ceil_mode. Returns nullopt if the number
+/// is not a simple expression of the size.
 static std::optional<Dim> countWindows(const Dim &size, int64_t low,
                                        int64_t high, const Dim &extent,
                                        int64_t stride, bool ceil) {

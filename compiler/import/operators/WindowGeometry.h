@@ -17,8 +17,9 @@ struct WindowGeometry {
   Dims kernel, output;
 
   /// An axis whose padding by auto_pad depends on a dynamic size. The axis is
-  /// padded, or cropped at the end, to `size` elements before windows without
-  /// padding are applied.
+  /// padded, or cropped at the end, to `size` elements; the convolution or pool
+  /// is then applied to it without padding. If the number of added elements is
+  /// odd, `isUpper` (SAME_UPPER) puts the additional one at the end.
   struct Padded {
     size_t axis;
     Dim size;

@@ -128,7 +128,8 @@ function drawComparison() {
 // --------------------------------------------------------------------- tables
 
 /// Fills a sortable table. Each column is [title, function from a row to its value,
-/// isText, hint].
+/// isText, hint, format of numbers, function from a row to the length of its bar (0 to 1)];
+/// options.select is called with a row that is clicked.
 function fillTable(section, columns, rows, options) {
   const root = d3.select(section), state = root.node().sorting || (root.node().sorting = {});
   const head = root.select("thead").html("").append("tr").selectAll("th").data(columns).enter().append("th")

@@ -226,7 +226,7 @@ public:
     pending.insert(pending.end(), tokens.begin(), tokens.end());
   }
 
-  /// Computes the pending tokens, then generates an answer.
+  /// Computes the pending tokens, then generates an answer. Returns why it ended.
   End answer() {
     if (pending.empty())
       fail("the prompt is empty");
@@ -294,8 +294,8 @@ private:
     return std::max(std::chrono::duration<double>(Clock::now() - start).count(), 1e-9);
   }
 
-  /// Computes the pending tokens: a single token with run_token, more in chunks of `prompt_chunk`
-  /// tokens.
+  /// Computes the pending tokens. A single token that others precede is computed by run_token;
+  /// otherwise, run_prompt computes the tokens in chunks of at most `prompt_chunk`.
   void compute() {
     for (size_t begin = 0; begin < pending.size();) {
       size_t count = std::min(pending.size() - begin, settings::prompt_chunk);
@@ -317,8 +317,8 @@ private:
     pending.clear();
   }
 
-  /// Removes the older half of the tokens. The others are computed again, since the cache depends
-  /// on the positions.
+  /// Removes the older half of the tokens, except for the token that begins a text. The others
+  /// become pending, to be computed again, since the cache depends on the positions.
   void drop() {
     std::vector<int32_t> kept;
     if (!past.empty() && past.front() == settings::begin_token)
@@ -330,8 +330,8 @@ private:
     pending = kept;
   }
 
-  /// Prints text, except for an end that may be the beginning of a stop text. Returns whether a
-  /// stop text was found.
+  /// Prints text, except for an end that may be the beginning of a stop text (unless `is_last`). If
+  /// the text contains a stop text, prints only what precedes it, and returns true.
   bool show(const std::string &more, bool is_last = false) {
     text += more;
     size_t end = text.size();
@@ -374,7 +374,8 @@ private:
   double prompt_seconds = 1, answer_seconds = 1;
 };
 
-/// Returns the tokens of a turn of the user in the form that the model was trained with.
+/// Returns the tokens of a turn of the user in the form that the model was trained with; with
+/// --raw, the tokens of the message alone.
 std::vector<int32_t> turn(const Options &options, const std::string &message, bool is_first) {
   if (options.prompt_is_tokens) {
     std::vector<int32_t> tokens;

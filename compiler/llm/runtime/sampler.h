@@ -17,13 +17,14 @@ struct Sampling {
   size_t top_k = 0;
   /// Only the most probable tokens whose probabilities sum up to this; 1: all.
   double top_p = 1;
-  /// Divides the (positive) logits of tokens that occurred before; 1: off.
+  /// The number by which positive logits of tokens that occurred before are divided, and negative
+  /// ones multiplied; 1: off.
   double repetition_penalty = 1;
   uint64_t seed = 1;
 };
 
-/// The order is that of transformers and ONNX Runtime GenAI: repetition penalty, temperature, top-k, top-p. Equal seeds
-/// give equal tokens.
+/// Chooses tokens. The order of the steps is that of transformers and ONNX Runtime GenAI:
+/// repetition penalty, temperature, top-k, top-p. Equal seeds give equal tokens.
 class Sampler {
 public:
   explicit Sampler(const Sampling &sampling) : sampling(sampling), state(sampling.seed) {}

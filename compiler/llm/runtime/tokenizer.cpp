@@ -2,8 +2,9 @@ namespace {
 
 // ------------------------------------------------------------------ UTF-8
 
-/// Returns the code point of the character at `at`, and sets `length` to its bytes. For an invalid
-/// sequence returns U+FFFD; its length is that of the longest prefix of a valid sequence.
+/// Returns the code point of the character at `at`, and sets `length` to the number of its bytes.
+/// For an invalid sequence, returns U+FFFD, and sets `length` to the bytes of its longest prefix
+/// that begins a valid sequence (at least 1).
 uint32_t read_char(std::string_view text, size_t at, size_t &length) {
   auto byte = [&](size_t i) -> uint32_t { return i < text.size() ? (unsigned char)text[i] : 0; };
   uint32_t first = byte(at);
@@ -58,6 +59,10 @@ std::string valid_utf8(std::string_view text) {
   return result;
 }
 
+//? comment
+// `//? NAME` begins a part that is written only for the tokenizers that need it (Tokenizer::parts),
+// `//? end` ends it. No tokenizer has the part `comment`.
+//? end
 //? chars
 [[maybe_unused]] bool starts_with(std::string_view text, std::string_view start) {
   return text.substr(0, start.size()) == start;
@@ -73,7 +78,8 @@ std::string_view text_of(int32_t token) {
 uint32_t hash_step(uint32_t hash, char c) { return (hash ^ (unsigned char)c) * 16777619u; }
 constexpr uint32_t kHashStart = 2166136261u;
 
-/// Returns the token of the model's vocabulary with this text; -1 if there is none.
+/// Returns the token of the model's vocabulary with this text; -1 if there is none. `hash` is the
+/// result of hash_step for all bytes of the text.
 [[maybe_unused]] int32_t find_hashed(std::string_view text, uint32_t hash) {
   constexpr uint32_t mask = sizeof kVocabulary / sizeof kVocabulary[0] - 1;
   hash ^= hash >> 15;
@@ -109,7 +115,8 @@ bool in_set(int32_t set, uint32_t point) {
   return in_ranges(kRanges + 2 * kSetStart[set], kSetStart[set + 1] - kSetStart[set], point);
 }
 
-/// Interprets the program of a pattern. A program is a list of instructions (see match) with relative targets.
+/// Interprets the program of a pattern. A program is a list of instructions (see run) with relative
+/// targets.
 class Matcher {
 public:
   Matcher(const int32_t *code, std::string_view text) : code(code), text(text) {}

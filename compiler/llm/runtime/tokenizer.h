@@ -33,7 +33,7 @@ bool is_special(int32_t token);
 class Decoder {
 public:
   explicit Decoder(bool skip_special = true) : skip_special(skip_special) {}
-  /// Returns the text that is complete with this token.
+  /// Returns the text that this token completes; it is empty while a character is unfinished.
   std::string add(int32_t token);
   /// Returns the rest: an unfinished character becomes U+FFFD.
   std::string finish();

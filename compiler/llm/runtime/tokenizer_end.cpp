@@ -1,3 +1,6 @@
+//? comment
+// `//? NAME` ... `//? end` encloses a part that only some tokenizers need, as in tokenizer.cpp.
+//? end
 // ------------------------------------------------------------ added tokens
 
 /// A part of the text: an added token, or text (token -1).
@@ -20,8 +23,8 @@ bool is_word_char(std::string_view text, size_t at, bool before) {
   return at < text.size() && in_set(kWordChars, read_char(text, at, length));
 }
 
-/// The added tokens that are searched for before (or after) normalization, by the first byte of
-/// their text.
+/// The added tokens that are searched for before normalization, or after it if `is_normalized`, by
+/// the first byte of their text.
 struct AddedTexts {
   struct Entry {
     std::string text;
@@ -50,7 +53,8 @@ struct AddedTexts {
   }
 };
 
-/// Divides text at the added tokens that are looked for before (or after) normalization.
+/// Divides text at the added tokens that are searched for before normalization, or after it if
+/// `is_normalized`.
 void extract(std::string_view text, bool is_normalized, bool is_first,
              std::vector<Section> &sections) {
   static const AddedTexts before(false), after(true);

@@ -4,9 +4,10 @@
 // --raw, prints the milliseconds of each run, one number per line, and the
 // summary on standard error. With --trace, writes the kernels of the first runs
 // as a timeline, also the parts that each thread executes. With --plot, draws
-// the time of each kernel. With --compare onnxruntime, ONNX Runtime runs in
-// turns with the model. With --counters, also counts events. Prints the energy
-// of a run if this user may read it. On a GPU, launches are timed by events.
+// the time of each kernel. With --compare onnxruntime, also times ONNX Runtime,
+// in turns with the compiled model. With --counters, also counts events of the
+// processor and of the system, such as cache misses. Prints the energy of a run
+// if this user may read it. On a GPU, launches are timed by events of the GPU.
 
 #include "codegen/files/OutputFiles.h"
 #include "compiler/Faults.h"
@@ -130,7 +131,8 @@ static std::vector<TimelineEvent> eventsOf(const TimedModel &timed) {
   return events;
 }
 
-/// Returns the launches of each run on a GPU, with the runs one after another.
+/// Returns an event for each run on a GPU, and for each of its launches. On the
+/// time axis, the runs follow one another.
 static std::vector<TimelineEvent> eventsOf(const DeviceTimes &times,
                                            ArrayRef<std::string> names) {
   std::vector<TimelineEvent> events;
@@ -208,7 +210,8 @@ static void printMeters(const Figures &figures, llvm::raw_ostream &os) {
   os << "\n";
 }
 
-/// Prints how much faster the model is than its peer.
+/// Prints the times of the peer called `name` (ONNX Runtime), and the ratio of
+/// its median time to that of the model.
 static void printPeer(const Summary &summary, const Summary &peer,
                       StringRef name, llvm::raw_ostream &os) {
   os << name << ": ";
@@ -332,7 +335,8 @@ static int benchOnHost(Arguments &arguments, Diagnostics &diagnostics) {
   bool isTraced = !arguments.trace.empty();
   arguments.compile.trace =
       arguments.perGroup || isTraced || !arguments.plot.empty();
-  // Counters count in threads that are created later.
+  // Opens the counters first, since they count only in this thread and in
+  // threads that are created later.
   std::unique_ptr<Counters> counters;
   if (!arguments.counters.empty()) {
     counters = Counters::open(arguments.counters, diagnostics);

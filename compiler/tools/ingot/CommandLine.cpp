@@ -22,7 +22,8 @@ static void removeForeignOptions() {
     option->removeArgument();
 }
 
-/// Returns the command named by the first word; `compile` if there is none.
+/// Returns the command whose name is `first`, the first word of the command
+/// line; `compile` if there is no such command.
 static const CommandSyntax &wantedCommand(const Options &options,
                                           StringRef first) {
   for (const CommandSyntax &command : options.commands)
@@ -31,7 +32,8 @@ static const CommandSyntax &wantedCommand(const Options &options,
   return options.commands.front();
 }
 
-/// Reports a first word that is neither a command nor a file.
+/// Reports a first word that is neither a command nor a file, if it is similar
+/// to the name of a command.
 static void checkCommand(const Options &options, StringRef first,
                          Diagnostics &diagnostics) {
   if (first.empty() || first.contains('.') || first.contains('/') ||
@@ -114,7 +116,8 @@ static bool wantsColor(StringRef when) {
   return (!forbidden || forbidden->empty()) && errs().has_colors();
 }
 
-/// Prints all diagnostics; returns the exit code.
+/// Prints all diagnostics; returns their exit code, or `code` if there are
+/// none.
 static int finish(int code, const Arguments &arguments, const Options &options,
                   Diagnostics &diagnostics) {
   if (!diagnostics.empty() && arguments.json)

@@ -52,7 +52,8 @@ struct Arguments {
   const TargetDescription *againstTarget = nullptr;
   std::optional<double> tolerance;
   std::optional<Stage> stopAfter;
-  /// Whether `run` and `test` compile without reading the data first.
+  /// Whether `run` and `test` take no sizes and values from the data when they
+  /// compile the model.
   bool dynamic = false;
   bool quiet = false, verbose = false, force = false;
   bool json = false, markdown = false, perGroup = false, roofline = false,
@@ -68,17 +69,18 @@ struct Arguments {
   std::string plot;
   /// Whether `ingot report` times the kernels.
   bool measures = false;
-  /// For `ingot llm`: the most tokens of a conversation, the tokens of a chunk
-  /// of the prompt, and the name of the chat template; 0 and empty: chosen from
-  /// the model.
+  /// For `ingot llm`: the most tokens of a conversation (0: what the model
+  /// states), the tokens of a chunk of the prompt (0: the default), and the
+  /// name of the chat template (empty: found in the model's files).
   unsigned context = 0, promptChunk = 0;
   std::string chatTemplate;
   unsigned threads = 1;
   double seconds = 3;
   /// The clock frequency of a trace log (--clock), as given.
   std::string clock;
-  /// What `ingot diff` allows, by the names of the options; a loss of accuracy
-  /// in dB.
+  /// The limits of `ingot diff`: the name of each given option, such as
+  /// "max-ram-growth", and by how much its figure may grow. For the accuracy:
+  /// by how many dB it may fall.
   std::vector<std::pair<std::string, Growth>> growth;
   /// Whether and how the model is quantized.
   bool quantizes = false;
@@ -121,8 +123,9 @@ void printTargetTable(llvm::raw_ostream &os);
 /// --name and -o, for the first lines of generated files.
 std::string commandText(const Arguments &arguments);
 
-/// Whether `path` may be written: it does not exist, was written by Ingot, or
-/// --force is given; else reports a diagnostic.
+/// Whether `path` may be written: it does not exist, is not a regular file, has
+/// no content, was written by Ingot, is an object file, or --force is given;
+/// otherwise reports a diagnostic.
 bool checkReplaceable(const Arguments &arguments, llvm::StringRef path,
                       Diagnostics &diagnostics);
 
@@ -133,8 +136,8 @@ bool checkPlot(const Arguments &arguments, Diagnostics &diagnostics);
 bool writePlot(const Arguments &arguments, const Chart &chart,
                Diagnostics &diagnostics);
 
-/// Reports an error if there are several targets. `what` names the option or
-/// command that supports only one, for the message.
+/// Reports an error and returns false if there are several targets. `what`
+/// names the option or command that supports only one, for the message.
 bool requireOneTarget(const Arguments &arguments, llvm::StringRef what,
                       Diagnostics &diagnostics);
 

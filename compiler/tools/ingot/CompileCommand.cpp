@@ -83,8 +83,8 @@ static std::string targetsWithC() {
   return names;
 }
 
-/// Returns whether -o names an object file; nothing, with a diagnostic, for an
-/// invalid extension.
+/// Returns whether -o names an object file or a module (.wasm) instead of a
+/// source file; nothing, with a diagnostic, for an invalid name.
 static std::optional<bool> isObjectName(StringRef output,
                                         const TargetDescription &target,
                                         Diagnostics &diagnostics) {
@@ -138,7 +138,7 @@ static std::optional<bool> isObjectName(StringRef output,
   return std::nullopt;
 }
 
-/// Checks that the options are compatible.
+/// Checks that the options are compatible; false with a diagnostic if not.
 static bool checkOptions(const Arguments &arguments, bool isObject,
                          Diagnostics &diagnostics) {
   bool hasBudget = arguments.compile.maxRam || arguments.compile.maxFlash;
@@ -332,8 +332,8 @@ static void printJson(const Written &written, StringRef target) {
   llvm::outs() << "\n";
 }
 
-/// Prints the summary of a compilation, such as "wrote net.cpp (130 KB), net.h:
-/// net_run for generic, arena 14,336 bytes".
+/// Prints the summary of a compilation, such as "wrote net.cpp (130 KB), net.h
+/// (3 KB): net_run for generic, arena 14,336 bytes".
 static void printSummary(const Written &written, StringRef target) {
   llvm::raw_ostream &os = llvm::errs();
   os << "wrote ";
@@ -359,7 +359,7 @@ static void printSummary(const Written &written, StringRef target) {
 }
 
 /// Returns the identity of the file at `path`, to detect whether a compilation
-/// replaces it.
+/// replaces it; nothing if the file does not exist.
 static std::optional<llvm::sys::fs::UniqueID> identify(StringRef path) {
   llvm::sys::fs::UniqueID id;
   if (llvm::sys::fs::getUniqueID(path, id))

@@ -39,7 +39,8 @@ struct Report {
   std::vector<json::Object> kernels;
 };
 
-/// Two paired kernel calls; one is null if only the other report has the call.
+/// A kernel call of the old report, and the call of the new report that it is
+/// paired with; null if a report has no such call.
 struct Pair {
   const json::Object *before = nullptr, *after = nullptr;
 };
@@ -85,8 +86,9 @@ static std::string numberText(double number, bool hasSign = false) {
   return (rounded < 0 ? "-" : hasSign ? "+" : "") + digits;
 }
 
-/// Reads a report, or inspects a model. Returns nothing, with diagnostics, if
-/// the model does not compile or the file is neither.
+/// Reads the report at `path` if `isReport`, otherwise inspects the model at
+/// `path`. Returns nothing, with diagnostics, if the model does not compile or
+/// the file is neither a report nor a model.
 static std::optional<Report> readReport(Arguments &arguments, StringRef path,
                                         bool isReport,
                                         Diagnostics &diagnostics) {
@@ -225,7 +227,7 @@ static std::vector<std::string> changesOf(const Pair &pair) {
   return changes;
 }
 
-/// Returns the nodes of a kernel call, up to four by name.
+/// Lists up to four nodes of a kernel call, and the number of others as "+3".
 static std::string shortNodes(const json::Object &kernel) {
   std::vector<std::string> names = nodesOf(kernel);
   size_t count = names.size();
@@ -381,7 +383,8 @@ static void reportUnknown(const Figure &figure, const Report &report,
         "targets` lists them");
 }
 
-/// Reports each figure that grows by more than its option allows.
+/// Reports each figure that grows (or, if less is worse, falls) by more than
+/// its option allows.
 static void checkGrowth(const Arguments &arguments, const Report &before,
                         const Report &after, Diagnostics &diagnostics) {
   for (const auto &limit : arguments.growth) {

@@ -28,7 +28,8 @@ private:
   std::vector<DataSet> sets;
   Tolerance tolerance;
   // The nodes that are checked, and the element types of arguments: an entry
-  // per input, followed by one per output. Both are equal for all data sets.
+  // per input, followed by one per output. All data sets have the same nodes
+  // and types.
   std::vector<TestNode> nodes;
   llvm::SmallVector<llvm::StringRef> types;
 };

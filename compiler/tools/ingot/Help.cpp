@@ -126,7 +126,8 @@ static void printHelp(Options &options, const CommandSyntax &command,
       if (std::exchange(isFirst, false))
         os << "\n" << group->getName() << " options:\n";
       std::string notes = notesOf(row.second);
-      // Keeps each note in brackets on one line if it fits.
+      // Keeps each note in brackets on one line, unless one of them is too
+      // long.
       SmallVector<StringRef> parts;
       StringRef(notes).split(parts, "] ");
       if (all_of(parts,

@@ -80,7 +80,7 @@ static std::string shortNodes(ArrayRef<std::string> nodes) {
 /// name of a strategy, and the mark of kernels that compute floats one by one.
 constexpr unsigned strategyWidth = 22;
 
-/// Prints a line for each kernel call of a GPU output.
+/// Prints a line for each kernel call of a model compiled for a GPU.
 static void printDeviceRows(const ModelReport &report, const Device &device) {
   llvm::raw_ostream &os = llvm::outs();
   auto line = [&](StringRef strategy, StringRef result,

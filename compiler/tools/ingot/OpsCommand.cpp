@@ -22,7 +22,8 @@ namespace ingot {
 namespace {
 struct OperatorRow {
   std::string name;
-  /// The graph operator that the importer creates for this ONNX operator.
+  /// For the table: the graph operator that the importer creates for this ONNX
+  /// operator, or a text such as "several operators".
   std::string how;
   /// The unsupported attributes and types of the operator.
   std::string limits;
@@ -146,7 +147,8 @@ static void showRow(const OperatorRow &row) {
 }
 
 /// Shows the operator `wanted`. If the name has no domain and the default
-/// domain has no such operator, shows those of all domains.
+/// domain has no such operator, shows the operators of this name in all other
+/// domains. If there are none, reports an error.
 static int showOperator(StringRef wanted, ArrayRef<OperatorRow> rows,
                         Diagnostics &diagnostics) {
   auto showAll = [&](auto isWanted) {

@@ -33,7 +33,8 @@ static bool splitPair(StringRef text, StringRef option,
 }
 
 /// Reads a number of bytes, with an optional unit of 1024 (K) or 1024 * 1024
-/// (M).
+/// (M). Nothing if `text` is empty; nothing with a diagnostic if it is not a
+/// size.
 static std::optional<int64_t> readBytes(StringRef text, StringRef option,
                                         Diagnostics &diagnostics) {
   if (text.empty())
@@ -51,8 +52,9 @@ static std::optional<int64_t> readBytes(StringRef text, StringRef option,
   return std::nullopt;
 }
 
-/// Reads a limit of growth: bytes such as "64K", or a percentage of the old
-/// size such as "2%".
+/// Reads a limit of growth: bytes such as "64K" unless `isPercentOnly`, or a
+/// percentage of the old size such as "2%". Nothing with a diagnostic for
+/// another text.
 static std::optional<Growth> readGrowth(StringRef text, StringRef option,
                                         bool isPercentOnly,
                                         Diagnostics &diagnostics) {
@@ -111,8 +113,8 @@ static const TargetDescription *tuneTarget(const TargetDescription &target,
 }
 
 /// Reads --target: one target, or several in any order. The most capable one
-/// becomes the target, the others its fallbacks.
-/// `ingot report` describes each target by itself.
+/// becomes the target, the others its fallbacks. `ingot report` instead
+/// describes each target by itself.
 static void readTargets(const Options &options, Arguments &arguments,
                         Diagnostics &diagnostics) {
   std::string list =
@@ -137,8 +139,8 @@ static void readTargets(const Options &options, Arguments &arguments,
         return;
       }
   bool isReport = options.commands[options.chosen()].parser == &options.report;
-  // Targets are elements of one array that is ordered from the least to the
-  // most capable, so their addresses are sorted.
+  // All targets are elements of one array, which is ordered from the least to
+  // the most capable, so sorting the pointers sorts the targets in this order.
   if (!isReport)
     llvm::sort(targets);
   for (const TargetDescription *other : targets)
@@ -195,7 +197,8 @@ bool requireOneTarget(const Arguments &arguments, StringRef what,
   return arguments.compile.fallbacks.empty();
 }
 
-/// Reads the values of an option as NAME=VALUE pairs with distinct names.
+/// Reads the values of an option as NAME=VALUE pairs. Reports and leaves out
+/// values of another form, and those whose name was given before.
 static std::vector<std::pair<std::string, std::string>>
 readPairs(const cl::list<std::string> &option, Diagnostics &diagnostics) {
   std::vector<std::pair<std::string, std::string>> pairs;
@@ -217,7 +220,7 @@ readPairs(const cl::list<std::string> &option, Diagnostics &diagnostics) {
 }
 
 /// Reads the size of the dimension `name` given by `option`: "8", "1..8", or
-/// "..8" for 1..8.
+/// "..8" for 1..8. Nothing with a diagnostic for another text.
 static std::optional<SizeRange> readSize(StringRef option, StringRef name,
                                          StringRef text,
                                          Diagnostics &diagnostics) {
@@ -389,7 +392,8 @@ static void readTiming(const Options &options, Arguments &arguments,
                        "--seconds: the value is out of range (0 to 1000000)");
 }
 
-/// Reads --max-loss, such as "30dB" or "1%".
+/// Reads --max-loss, such as "30dB" or "1%"; nothing with a diagnostic for
+/// another text.
 static std::optional<quantize::Budget> readLoss(StringRef text,
                                                 Diagnostics &diagnostics) {
   StringRef number = text;

@@ -1,9 +1,9 @@
 // Decides which output files may be replaced.
 //
-// Ingot replaces only files that it has written: generated text names its
-// producer in the first lines, a quantized model in its producer field, and a
-// module has attributes of Ingot. Object files are always replaced, as
-// compilers do.
+// Ingot replaces only empty files and files that it has written: generated text
+// names its producer in the first lines, a quantized model in its producer
+// field, and a module contains names of Ingot's dialects. Object files bear no
+// such mark, so Ingot replaces any of them, as compilers do.
 
 #include "compiler/tools/ingot/Commands.h"
 

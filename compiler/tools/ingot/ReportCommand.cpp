@@ -64,8 +64,8 @@ static void printDiagnostics(const ModelReport &report, llvm::raw_ostream &os) {
   os << "\n";
 }
 
-/// Prints totals for all targets and the kernel calls of the first one as
-/// Markdown.
+/// Returns as Markdown the totals for all targets, and the kernel calls of the
+/// first target for which the model compiles.
 static std::string markdownOf(llvm::ArrayRef<ModelReport> reports) {
   std::string text;
   llvm::raw_string_ostream os(text);

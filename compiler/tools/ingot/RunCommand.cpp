@@ -15,7 +15,8 @@ using namespace mlir;
 
 namespace ingot {
 
-/// Writes a protobuf file for each output of the model.
+/// Writes a protobuf file for each output of the model; false, with the reason
+/// in `error`, on failure.
 static bool writeProtos(StringRef folder, ArrayRef<std::string> names,
                         ArrayRef<ModelValue> values, std::string &error) {
   for (auto [i, value] : llvm::enumerate(values))
@@ -24,7 +25,8 @@ static bool writeProtos(StringRef folder, ArrayRef<std::string> names,
   return true;
 }
 
-/// Writes a NumPy file for each output tensor, and prints its path.
+/// Writes a NumPy file for each output tensor, and prints its path; false, with
+/// the reason in `error`, on failure.
 static bool writeArrays(StringRef folder, ArrayRef<InterfaceTensor> tensors,
                         ArrayRef<Tensor> outputs, std::string &error) {
   NameScope files;

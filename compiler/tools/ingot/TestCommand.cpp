@@ -2,7 +2,7 @@
 //
 // Runs the test_data_set_<n> folders beside the model, or in DIR, and compares
 // with the expected outputs. case.json may set rtol and atol; the default
-// tolerance of floats is 1e-3 of the value or 1e-5 of the output's range.
+// tolerance of floats is 1e-3 of the value plus 1e-5 of the output's range.
 
 #include "compiler/run/Compare.h"
 #include "compiler/run/DataSets.h"

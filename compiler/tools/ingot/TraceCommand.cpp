@@ -2,8 +2,8 @@
 //
 // Converts a log to a timeline. The log was printed, for example on a
 // microcontroller's serial port, by a program's trace hook, which the generated
-// code calls before and after each kernel. A log has lines of these three forms;
-// other lines are ignored:
+// code calls before and after each kernel. A log has lines of these three
+// forms; other lines are ignored:
 //
 //   ingot-trace clock HZ                ticks per second
 //   ingot-trace name KERNEL TEXT        what NAME_kernel_name(kernel) returns
@@ -39,7 +39,8 @@ struct Log {
 };
 } // namespace
 
-/// Reads a frequency such as 168M, 32768 or 4.5k.
+/// Returns the frequency in Hz for a text such as 168M, 32768 or 4.5k; nothing
+/// for an invalid one.
 static std::optional<double> readClock(StringRef text) {
   double scale = text.consume_back("G")   ? 1e9
                  : text.consume_back("M") ? 1e6

@@ -57,8 +57,9 @@ public:
 private:
   bool prepareAgainst();
   bool runOnce(Run &run, InputData &data, Diagnostics &trial, Result &result);
-  /// Computes the expected outputs in `want`; and in `changes`, how much the
-  /// expected outputs change if the inputs change slightly.
+  /// Sets `want` to the expected outputs, and `changes` to how much each of
+  /// them changes if the inputs change slightly (0 if two compiled models are
+  /// compared). False with diagnostics on failure.
   bool expect(const InputData &data,
               std::vector<std::optional<ModelValue>> &want,
               std::vector<double> &changes, Diagnostics &trial, Result &result);
@@ -79,7 +80,8 @@ private:
 } // namespace
 
 /// If the options name a target or a model to compare with, sets `against`: the
-/// options that compile it, and a function that orders its inputs.
+/// options that compile it, and a function that orders its inputs. False with
+/// diagnostics if the models do not fit together.
 bool Verifier::prepareAgainst() {
   if (arguments.againstTarget) {
     against.options = compile;
@@ -178,8 +180,9 @@ bool Verifier::run(Result &result) {
   bool isQuantized = llvm::any_of(outputs, [&](const std::string &name) {
     return tolerances->isQuantized(name);
   });
-  // Moves inputs by 16 units in the last place of float32; in quantized models
-  // by more, so that some numbers are rounded to another step.
+  // Changes inputs by at most 16 units in the last place of float32; in
+  // quantized models by more, so that some numbers are rounded to another
+  // quantization step.
   reference.move = isQuantized ? 0x1p-12 : 0x1p-20;
   isDynamic = llvm::any_of(compile.import.dims,
                            [](auto &dim) { return !dim.second.isOne(); });

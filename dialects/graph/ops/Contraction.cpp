@@ -25,9 +25,11 @@ RankedTensorType MatMulOp::typeOf(Value a, Value b) {
   return tensorOf(*productShape(dimsOf(a), dimsOf(b)), elementOf(a));
 }
 
-/// Rejects the zero point of `operand`, a factor of a matrix multiplication,
-/// unless it is a scalar, or it broadcasts to `operand` and has size 1 along K,
-/// the axis that is summed. K is the axis at position `steps` from the end.
+/// Rejects `zero`, the zero point of `operand` (a factor of a matrix
+/// multiplication), unless it has the element type of `operand` and is either a
+/// scalar, or broadcasts to `operand` and has size 1 along K, the axis that is
+/// summed. K is the axis at position `steps` from the end, 1 being the last.
+/// `name` names the operand in errors.
 static LogicalResult zeroPoint(TypeRule &rule, Value zero, Value operand,
                                size_t steps, StringRef name) {
   if (elementOf(zero) != elementOf(operand))
@@ -45,8 +47,9 @@ static LogicalResult zeroPoint(TypeRule &rule, Value zero, Value operand,
 }
 
 /// Checks the element types of a matrix multiplication or convolution: all are
-/// equal, or the operands are narrow and the sum is wider. Only integers may
-/// have zero points.
+/// equal, or the operands are narrow and the type `sum` of the result is wider.
+/// Only integers of at most 16 bits that are summed as si32 may have zero
+/// points.
 static LogicalResult contractedTypes(TypeRule &rule, Value a, Value b, Type sum,
                                      bool hasZeros) {
   auto isNarrow = [](Type type) {
@@ -207,7 +210,8 @@ Expr ConvOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
       w = convert(w, type);
     }
     // Subtracts x_zero + x_outside, the value of padding, so that padding
-    // contributes 0.
+    // contributes 0. In return, `init` contains x_outside times the sum of all
+    // weights (see below).
     int64_t moved = getXZero() + getXOutside();
     if (moved != 0)
       x = x - double(moved);
@@ -422,7 +426,8 @@ struct GroupedSteps {
 
 /// Returns the number of elements of a weight matrix that is packed in panels
 /// (groups of adjacent columns, stored in the order in which a kernel reads
-/// them); nullopt if the matrix does not fit the panels.
+/// them) with the attributes of graph.pack_panels; nullopt if these are invalid
+/// for the matrix.
 static std::optional<int64_t> packedSize(ArrayRef<int64_t> matrix,
                                          int64_t panel, int64_t tail,
                                          int64_t group, int64_t axes) {

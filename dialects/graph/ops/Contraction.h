@@ -9,7 +9,8 @@ namespace ingot::graph {
 
 /// Whether K, the number of products that are summed to each element of the
 /// result, is a compile-time constant: the weights of a convolution have
-/// constant sizes, or the last axis of a matmul's left operand has one.
+/// constant sizes, or the last axis of a matmul's left operand has a constant
+/// size.
 bool hasKnownSteps(mlir::Operation *op);
 
 } // namespace ingot::graph

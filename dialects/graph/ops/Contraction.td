@@ -91,8 +91,8 @@ def Graph_NarrowMatMulOp : Graph_Contraction<"narrow_matmul"> {
   let extraClassDeclaration = [{
     /// The number of weights in a byte.
     int64_t perByte() { return 8 / getBits(); }
-    /// Returns a byte of weights, or a vector of them, zero-extended to 32-bit
-    /// words.
+    /// Returns a byte of weights, or a vector of such bytes, extended to 32
+    /// bits: by zeros if the bytes are unsigned, else by the sign.
     Expr wordOf(Expr byte);
     /// Returns weight number `place` of the byte in `word`, which is a word or
     /// a vector of words, as a float.

@@ -1,5 +1,5 @@
-// Operators that call functions of the module. The types of the function's
-// arguments and results follow from those of the operator.
+// Operators that call functions of the module. The types of the operands and
+// results of an operator determine those of the functions that it calls.
 
 #include "dialects/graph/GraphDialect.h"
 

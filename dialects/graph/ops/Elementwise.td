@@ -21,8 +21,9 @@ class Graph_Elementwise<string mnemonic, string onnx, dag operands, string resul
   code typeRule = "";
   string element = !if(!eq(!cast<string>(types), "Graph_StatedTypes"), "rule.statedElement()",
                        "resultElement(::llvm::map_to_vector(op.getOperands(), elementOf))");
-  /// The ONNX operator; empty if the importer builds the operation from several
-  /// or other ONNX operators.
+  /// The ONNX operator that becomes this operation; empty if there is none, as
+  /// for operations that only passes or the import of other ONNX operators
+  /// build.
   string onnxName = onnx;
   code scalar = "";
   /// Attributes (dag of attribute defs), named as in ONNX.
@@ -187,7 +188,8 @@ def Graph_GeluOp : Graph_Function<"gelu", "Gelu", [{
     }], (ins Graph_Text<"none", ["none", "tanh"]>:$approximate)>;
 def Graph_ShrinkOp : Graph_Unary<"shrink", "Shrink", [{
       double lambd = getLambd().convertToDouble(), bias = getBias().convertToDouble();
-      // Integers are compared and shifted as f64, then truncated.
+      // Integers are converted to f64, in which they are compared and the bias
+      // is added; the result is truncated.
       if (!isa<FloatType>(x.type)) {
         Expr wide = convert(x, b.builder.getF64Type());
         if (bias == 0)
@@ -223,8 +225,8 @@ def Graph_BitShiftOp : Graph_Bits<"bit_shift", "BitShift",
     [{ return getDirection() == "LEFT" ? x << y : x >> y; }], (ins Graph_Text<"LEFT", ["LEFT", "RIGHT"]>:$direction)>;
 /// Rounds an f32 to tf32 (10 bits of mantissa).
 def Graph_RoundToTf32Op : Graph_Function<"round_to_tf32", "", [{ return roundToTf32(x); }]>;
-/// Returns the upper 32 bits of a 64-bit product: x * y * 2^-32. This
-/// multiplies x by the factor y * 2^-32, which is less than 1.
+/// Returns the upper 32 bits of a 64-bit product: x * y * 2^-32. Thus `y`
+/// represents the factor y * 2^-32, whose absolute value is at most 1/2.
 def Graph_MulHighOp : Graph_Elementwise<"mul_high", "", (ins Graph_Integers:$x, Graph_Integers:$y)> {
   let scalar = [{ return mulHigh(x, y); }];
   let typeRule = [{

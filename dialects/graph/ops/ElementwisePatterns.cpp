@@ -63,7 +63,7 @@ namespace {
 // Arithmetic
 //===----------------------------------------------------------------------===//
 
-/// x * 1, x / 1, x + 0, x - 0, x ^ 1 -> x
+/// x * 1, x / 1, x + 0, x - 0, pow(x, 1) -> x
 ///
 /// The neutral element of a float sum is -0.0: adding 0.0 would change -0.0 to
 /// 0.0.
@@ -144,7 +144,7 @@ template <typename OpT> struct DropBoth : OpRewritePattern<OpT> {
   }
 };
 
-/// |-x| -> |x|
+/// |-x| -> |x|, for floats
 LogicalResult dropSign(AbsOp op, PatternRewriter &rewriter) {
   auto inner = op->getOperand(0).getDefiningOp<NegOp>();
   if (!inner || !isa<FloatType>(elementOf(inner->getResult(0))))
@@ -172,8 +172,8 @@ struct Bound {
   bool isWithin(const Bound &other) const {
     return isLower ? number >= other.number : number <= other.number;
   }
-  /// Whether it is clear which of the two bounds is stricter, or they are the
-  /// same. It is not for 0.0 and -0.0, which compare equal but differ.
+  /// Whether one of the two bounds is stricter, or both are the same. False for
+  /// 0.0 and -0.0, which compare equal but differ.
   bool isOrderedWith(const Bound &other) const {
     return number != other.number ||
            std::signbit(number) == std::signbit(other.number);
@@ -238,9 +238,10 @@ struct MergeBounds : RewritePattern {
   }
 };
 
-/// quantize(relu(x), scale, 0) -> quantize(x, scale, 0) if 0 is the lowest
-/// value of the integer type: scales are positive, and NaN is quantized to the
-/// lowest value, too.
+/// quantize(relu(x), scale, zero) -> quantize(x, scale, zero) if `zero` is the
+/// lowest value of the integer type and `scale` is positive (both constants):
+/// negative numbers then saturate to `zero`. Only for types of at most 16 bits,
+/// for which NaN is quantized to the lowest value, too.
 LogicalResult dropBoundOfQuantized(QuantizeOp op, PatternRewriter &rewriter) {
   std::optional<Bound> bound = Bound::of(op.getX().getDefiningOp());
   auto type = dyn_cast<IntegerType>(elementOf(op.getResult()));
@@ -261,7 +262,7 @@ LogicalResult dropBoundOfQuantized(QuantizeOp op, PatternRewriter &rewriter) {
 // Conversions
 //===----------------------------------------------------------------------===//
 
-/// Whether `to` represents every value of `from`.
+/// Whether `to` is known to represent every value of `from`.
 bool holdsAll(Type from, Type to) {
   auto fromFloat = dyn_cast<FloatType>(from), toFloat = dyn_cast<FloatType>(to);
   if (fromFloat && toFloat)
@@ -281,7 +282,8 @@ bool holdsAll(Type from, Type to) {
   return toInt.getWidth() > width && (isUnsigned || !toInt.isUnsigned());
 }
 
-/// cast(cast(x)) -> cast(x), or x, if the first conversion is lossless.
+/// cast(cast(x)) -> cast(x), or x, if the first conversion is lossless;
+/// cast(x) -> x if the type stays the same.
 LogicalResult mergeCasts(CastOp op, PatternRewriter &rewriter) {
   Value x = op->getOperand(0);
   if (x.getType() == op.getType()) {
@@ -300,7 +302,8 @@ LogicalResult mergeCasts(CastOp op, PatternRewriter &rewriter) {
     return success();
   }
   // Two conversions are merged only if both wrap numbers out of range
-  // (integers) or both saturate them (floats).
+  // (integers) or both saturate them (floats). The values of i1 are in the
+  // range of every type.
   if (!from.isInteger(1) &&
       isa<FloatType>(from) != isa<FloatType>(elementOf(x)))
     return failure();
@@ -312,7 +315,7 @@ LogicalResult mergeCasts(CastOp op, PatternRewriter &rewriter) {
 // Broadcasting
 //===----------------------------------------------------------------------===//
 
-/// add(x, expand(y)) -> add(x, y), if x already has the shape of the result.
+/// add(x, expand(y)) -> add(x, y), if x and y broadcast to the same result.
 struct DropExpand : OpInterfaceRewritePattern<ElementwiseOpInterface> {
   using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
   LogicalResult matchAndRewrite(ElementwiseOpInterface op,

@@ -8,8 +8,8 @@ using namespace mlir;
 namespace ingot::graph {
 
 /// Checks the tables that are operands of both graph.forest and
-/// graph.forest_masks. They have one value for each decision node, or one for
-/// each weight of a leaf.
+/// graph.forest_masks. Tables of the nodes must have `decisions` values, and
+/// tables of the leaves' weights must have `weights` values.
 template <typename Adaptor>
 static LogicalResult checkTables(Adaptor op, TypeRule &rule, int64_t decisions,
                                  int64_t weights) {
@@ -334,7 +334,10 @@ private:
   ForestMasksOp op;
   int64_t targets, lanes = 1;
   Type type, bits;
-  /// The leaf that the row of each lane reaches, and the weight of that leaf.
+  /// Buffers with one element for each lane, if there are several lanes.
+  /// reached: the leaf of the current tree that the row of the lane reaches.
+  /// terms, used only with a single target: the weight of that leaf and, after
+  /// the last tree, the result for the row.
   Value reached, terms;
 };
 

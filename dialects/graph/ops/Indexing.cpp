@@ -10,8 +10,8 @@ namespace ingot::graph {
 // Gathering
 //===----------------------------------------------------------------------===//
 
-/// Whether `part` is certainly (for all values of dynamic sizes) no longer than
-/// `whole` on any axis other than `axis`.
+/// Whether `part` has the rank of `whole` and is certainly (for all values of
+/// dynamic sizes) no longer than `whole` on any axis other than `axis`.
 static bool fitsBeside(ArrayRef<Dim> part, ArrayRef<Dim> whole, uint64_t axis) {
   return part.size() == whole.size() &&
          llvm::all_of(llvm::enumerate(part), [&](auto size) {
@@ -432,10 +432,12 @@ struct WorstFirstHeap {
 
   /// Inserts `item` into the heap that consists of the first `size` slots, of
   /// which `slot` is free: moves the free slot down until the heap order
-  /// permits `item` there.
+  /// permits `item` there. `capacity`, the maximum of `size`, bounds the number
+  /// of iterations.
   void sift(Item item, Expr slot, Expr size, int64_t capacity) {
-    // The loop carries the free slot and a cursor. The cursor equals the free
-    // slot until the item is stored, and `size` afterwards.
+    // The loop carries the free slot and a cursor. As long as the free slot
+    // moves, the cursor is equal to it. Then the cursor becomes `size`, so that
+    // the remaining iterations do nothing.
     Exprs end =
         b.loop(llvm::Log2_64_Ceil(capacity + 1), {slot, slot},
                [&](Expr, ArrayRef<Expr> carried) -> Exprs {

@@ -15,8 +15,9 @@ static RankedTensorType withShape(Value x, ArrayRef<int64_t> shape) {
   return RankedTensorType::get(shape, elementOf(x));
 }
 
-/// Returns a copy of `op` whose operands are permuted by `perm`. The caller
-/// permutes the attributes.
+/// Returns a copy of `op` on `operands`, whose axes have been permuted by
+/// `perm`. The axes of the result are permuted, too; the caller permutes the
+/// attributes.
 template <typename OpT>
 static OpT clonePermuted(OpT op, OpBuilder &builder, ArrayRef<int64_t> perm,
                          ValueRange operands) {

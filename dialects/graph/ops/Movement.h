@@ -27,10 +27,11 @@ Expr haveElements(ElementBuilder &b, llvm::ArrayRef<Dim> sizes);
 Expr loadIfAny(ElementBuilder &b, mlir::Value x, llvm::ArrayRef<Expr> at,
                llvm::ArrayRef<Dim> axes);
 
-/// Whether graph.pad supports an axis of `size` in the padding mode `mode`. A
-/// dynamic size is not supported if it may be 0 (mode `edge`) or so small that
-/// an index is reflected more than once (`reflect`), and never in the mode
-/// `wrap`.
+/// Whether graph.pad supports an axis of `size` that gets `low` elements before
+/// and `high` after it in the padding mode `mode`. All constant sizes are
+/// supported, and all sizes in mode `constant`. A dynamic size is supported in
+/// mode `edge` if it is never 0, in mode `reflect` if it is always large enough
+/// that no index is reflected twice, and not in mode `wrap`.
 bool repeatsKnown(const Dim &size, int64_t low, int64_t high,
                   llvm::StringRef mode);
 
@@ -54,9 +55,10 @@ inline mlir::Value buildReshape(mlir::OpBuilder &builder, mlir::Location loc,
   return buildReshape(builder, loc, x, llvm::ArrayRef<int64_t>(shape));
 }
 
-/// Rewrites reshape(transpose(x)) as transpose(reshape(x)). Returns null if the
-/// transpose has another reader, or if axes that the reshape merges or splits
-/// are not adjacent in `x`.
+/// Rewrites reshape(transpose(x)) as transpose(reshape(x)). Returns null if
+/// `op` does not reshape a transpose, if the transpose has another reader, if
+/// axes that the reshape merges are not adjacent in `x`, or if the reshape of
+/// `x` would not be a view (see isOneReshape).
 mlir::Value reshapedBeforeTranspose(mlir::OpBuilder &builder, ReshapeOp op);
 
 /// Consecutive axes of `from` that a reshape turns into consecutive axes of
@@ -66,9 +68,9 @@ struct AxisRun {
 };
 
 /// Divides the axes of a reshape into the shortest runs that have equal numbers
-/// of elements on both sides. Only axes that are really merged or split then
-/// need divisions. Returns an empty list if runs are ambiguous because of axes
-/// of size 0.
+/// of elements on both sides. The computation of indices then needs integer
+/// divisions only in runs that merge or split axes. Returns an empty list if
+/// runs are ambiguous because of axes of size 0.
 llvm::SmallVector<AxisRun> axisRuns(llvm::ArrayRef<Dim> from,
                                     llvm::ArrayRef<Dim> to);
 inline llvm::SmallVector<AxisRun> axisRuns(llvm::ArrayRef<int64_t> from,

@@ -9,8 +9,8 @@ class Graph_Move<string mnemonic, list<Trait> traits = [], Trait types = Graph_I
     : Graph_ElementOp<mnemonic, !listconcat([DeclareOpInterfaceMethods<ElementOpInterface, ["passesLanes"]>], traits),
                       types>;
 
-/// Operators that move elements along each axis independently. If the axes of
-/// its operand are permuted, the attributes of such an operator are permuted in
+/// Operators that move elements along each axis independently. To build such an
+/// operator on an operand with permuted axes, its attributes are permuted in
 /// the same way.
 class Graph_AxisMove<string mnemonic, list<Trait> traits = [], Trait types = Graph_InferredTypes>
     : Graph_Move<mnemonic, !listconcat([DeclareOpInterfaceMethods<PermuteOpInterface, ["permutesOperand"]>], traits),

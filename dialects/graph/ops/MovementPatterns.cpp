@@ -128,14 +128,19 @@ LogicalResult reshapeOfTranspose(ReshapeOp op, PatternRewriter &rewriter) {
   return success();
 }
 
-/// add(reshape(product), y) -> reshape(add(product, reshape(y))), if the first
-/// reshape only adds and drops axes of size 1. The addition can then be fused
-/// with the product, and the reshape of `y` is a view.
+/// add(reshape(product), y) -> reshape(add(product, reshape(y))), where
+/// `product` is the result of a matmul or an elementwise operator. Requires
+/// that the first reshape only adds and drops axes of size 1. The addition can
+/// then be fused with the operator of `product`, and the reshape of `y` is a
+/// view.
 struct SinkReshape : OpInterfaceRewritePattern<ElementwiseOpInterface> {
   using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
 
-  /// Returns the reshape that computes `v` if it only adds or drops axes of
-  /// size 1 and has no other reader.
+  /// Returns the reshape that computes `v`, an operand of the operator with the
+  /// result `result`. Returns null unless the reshape keeps the last axis and
+  /// only adds or drops axes of size 1, `v` has the sizes of `result`, the
+  /// reshaped value comes from a matmul or an elementwise operator, and neither
+  /// value has another reader.
   static ReshapeOp sinkable(Value v, Value result) {
     auto reshape = v.getDefiningOp<ReshapeOp>();
     if (!reshape || !reshape->hasOneUse() || dimsOf(v) != dimsOf(result))
@@ -187,6 +192,7 @@ struct SinkReshape : OpInterfaceRewritePattern<ElementwiseOpInterface> {
 };
 
 /// slice(transpose(x)) -> transpose(slice(x)), so that only the slice is moved.
+/// Requires that only slices read the transpose.
 LogicalResult sliceOfTranspose(SliceOp op, PatternRewriter &rewriter) {
   auto transpose = op.getX().getDefiningOp<TransposeOp>();
   if (!transpose ||
@@ -202,10 +208,10 @@ LogicalResult sliceOfTranspose(SliceOp op, PatternRewriter &rewriter) {
 }
 
 /// reshape(slice(x)) -> slice(reshape(x)). Requires that among the axes that
-/// the reshape merges or splits together, only the first is sliced. The new
-/// reshape is a view of the stored tensor, and the slice reads the elements in
-/// place and is fused with later movements. Not applied if the reshape only
-/// adds and drops axes of size 1, since it then splits nothing.
+/// the reshape merges or splits together, only the first is sliced, with step
+/// 1. The new reshape is a view of the stored tensor, and the slice reads the
+/// elements in place and is fused with later movements. Not applied if the
+/// reshape only adds and drops axes of size 1, since it then splits nothing.
 LogicalResult reshapeOfSlice(ReshapeOp op, PatternRewriter &rewriter) {
   auto slice = op.getX().getDefiningOp<SliceOp>();
   if (!slice || !slice->hasOneUse())

@@ -151,8 +151,9 @@ private:
   /// which `slot` is free: moves the free slot down until the heap order
   /// permits `box` there.
   void sink(Expr box, Expr slot, Expr size) {
-    // The loop carries the free slot and a cursor. The cursor equals the free
-    // slot until the box is stored, and `size` afterwards.
+    // The loop carries the free slot and a cursor. As long as the free slot
+    // moves, the cursor is equal to it. Then the cursor becomes `size`, which
+    // ends the loop.
     Exprs end = b.loopWhile(
         {slot, slot}, [&](ArrayRef<Expr> c) { return c[1] < size; },
         [&](ArrayRef<Expr> c) -> Exprs {
@@ -194,16 +195,16 @@ private:
     return size;
   }
 
-  /// Empties the lists of selected boxes, one for each cell (part of the first
-  /// axis), and computes `lowest`, `scale` and `longest` from the boxes of the
-  /// image.
+  /// Empties the list of selected boxes of each cell (a part of the first
+  /// spatial axis), and computes `lowest`, `scale` and `longest` from the boxes
+  /// of the image.
   void formCells() {
     Expr zero = b.index(0), none = b.constant(-INFINITY, real);
     Exprs range = b.loop(zero, boxes, 1, {-none, none, none},
                          [&](Expr box, ArrayRef<Expr> c) -> Exprs {
                            // NaN fails all comparisons, so a box with NaN does
-                           // not affect these bounds. It need not, since it
-                           // overlaps no other box.
+                           // not affect these bounds. The bounds need not
+                           // contain it, since it overlaps no other box.
                            named(box, "box");
                            named(c[0], "lowest");
                            named(c[1], "highest");

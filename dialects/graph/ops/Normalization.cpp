@@ -76,8 +76,10 @@ static Expr rounded(Expr x) {
   return convert({x.builder, x.value, computeType(x.type)}, x.type);
 }
 
-/// Emits softmax or log-softmax for each row along `axis`. Calls `emit` with
-/// loops over the row, a function that loads its elements, and their maximum.
+/// Emits the loops of softmax or log-softmax over the rows along `axis`. Calls
+/// `emit` to emit the code of one row, with the indices of an element of the
+/// row, the loops along the row, a function that loads element i of the row,
+/// and the maximum of its elements.
 static void overRowsOfPowers(
     BodyBuilder &b, Value input, int64_t axis,
     llvm::function_ref<void(MutableArrayRef<Expr> at, AxisLoops loops,
@@ -165,7 +167,8 @@ LogicalResult LayerNormOp::inferTypes(Adaptor op, TypeRule &rule) {
 }
 
 void LayerNormOp::emitBody(BodyBuilder &b) {
-  // The element type of scale and bias may be wider than that of the input.
+  // The scale and the bias may have a wider element type than the input; they
+  // are converted to `type` when they are loaded.
   Type type = computeType(elementOf(getInput()));
   ArrayRef<int64_t> shape = shapeOf(getInput());
   int64_t last = static_cast<int64_t>(shape.size()) - 1;
@@ -226,7 +229,7 @@ LogicalResult LRNOp::inferTypes(Adaptor op, TypeRule &rule) {
 
 Expr LRNOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
   int64_t axis = getAxis(), channels = shapeOf(getInput())[axis];
-  // Limits the window to the number of channels on each side.
+  // An element has at most channels - 1 others on each side.
   int64_t before = std::min<int64_t>((getSize() - 1) / 2, channels - 1);
   int64_t behind = std::min<int64_t>(getSize() / 2, channels - 1);
   Exprs at(idx);

@@ -16,8 +16,8 @@ namespace ingot::graph {
 /// Adds patterns for neutral elements, repeated functions, clamps, conversions
 /// and redundant expansions.
 void populateElementwisePatterns(mlir::RewritePatternSet &patterns);
-/// Adds patterns for slices of concatenations, gathers of ranges, transposes
-/// and reshapes.
+/// Adds patterns for transposes, reshapes, slices of concatenations,
+/// concatenations of slices, and gathers of ranges.
 void populateMovementPatterns(mlir::RewritePatternSet &patterns);
 /// Adds a pattern for reductions over axes of size 1.
 void populateReductionPatterns(mlir::RewritePatternSet &patterns);

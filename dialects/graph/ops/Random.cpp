@@ -32,8 +32,9 @@ public:
   Expr lowOf(Expr x) { return convert(x, word); }
   Expr highOf(Expr x) { return convert(x >> b.constantInt(32, wide), word); }
 
-  /// Returns the first two of the four 32-bit words that Philox generates, as
-  /// one 64-bit word with the first word in the upper half.
+  /// Returns the first two of the four 32-bit words that Philox generates for
+  /// the counter (`position`, `stream`), as one 64-bit word with the first word
+  /// in the upper half.
   Expr block(Expr position, uint64_t stream) {
     Exprs counter{lowOf(position), highOf(position),
                   b.constantInt(static_cast<uint32_t>(stream), word),

@@ -19,8 +19,9 @@ public:
         real(elementOf(op.getScratch())) {}
 
   /// Emits loops over the time steps of all sequences, and calls `cell(t,
-  /// batch)` for one step of one sequence. The steps are from the first to the
-  /// last or, if `reverse`, from the last to the first.
+  /// batch)` for one step of one sequence. After the end of a sequence (operand
+  /// `lengths`), stores zeros instead. The steps are from the first to the last
+  /// or, if `reverse`, from the last to the first.
   void steps(llvm::function_ref<void(Expr, Expr)> cell) {
     Dim time = dimsOf(op.getGates())[0], batch = dimsOf(op.getGates())[1];
     b.forRange(b.index(0), b.size(time), [&](Expr step) {
@@ -121,8 +122,8 @@ public:
     };
     auto panels = [&] {
       // A thread reads the same panels (blocks of columns) of the weights in
-      // each time step. It reverses their order in every other step, since the
-      // panels that it read last are still cached.
+      // each time step. With `alternates`, it reverses their order in every
+      // other step, since the panels that it read last are still cached.
       b.forShared(blocks, [&](Expr from, Expr to) {
         b.forRange(from, to, [&](Expr panel) {
           named(panel, "panel");
@@ -154,8 +155,8 @@ public:
 
   Expr activate(unsigned which, Expr x) {
     double alpha = op.getAlpha()[which], beta = op.getBeta()[which];
-    // Clips the input of every activation function except that of the cell
-    // state of an LSTM, like ONNX Runtime.
+    // Like ONNX Runtime, clips the input of every activation function except
+    // that of the cell state of an LSTM.
     if (op.getClip() && which < 2) {
       double clip = op.getClip()->convertToDouble();
       x = min(max(x, -clip), clip);
@@ -217,7 +218,8 @@ static LogicalResult hasSizes(TypeRule &rule, Value x, ArrayRef<Dim> sizes,
 }
 
 /// The type rule of a recurrent operator that has `gates` gates and takes the
-/// names of `activations` activation functions.
+/// names of `activations` activation functions. `hasCell`: whether it has a
+/// second state, the cell of an LSTM.
 template <typename OpAdaptor>
 static LogicalResult cellTypes(OpAdaptor op, TypeRule &rule, int64_t gates,
                                size_t activations, bool hasCell = false) {

@@ -2,11 +2,11 @@
 //
 // The part of the gates that does not depend on the previous step is computed
 // for all steps by one matrix multiplication outside of the operator. Operands:
-// its result, gates [time, batch, gates * hidden]; the transposed weights r
-// [hidden, gates * hidden]; the initial state. Results: the state after each
-// step, and after the last step. If a sequence is shorter than the longest
-// (`lengths`), its states are padded with zeros. `scratch` is temporary memory
-// for the gates of one step of one sequence.
+// `gates` [time, batch, gates * hidden], the result of this multiplication; the
+// transposed recurrent weights `r` [hidden, gates * hidden]; the initial state.
+// Results: the state after each step, and after the last step. If a sequence is
+// shorter than the longest (`lengths`), its states are padded with zeros.
+// `scratch` is temporary memory for the gates of one step of one sequence.
 
 class Graph_Recurrent<string mnemonic, dag operands, dag attributes, dag states, list<Trait> traits = []>
     : Graph_BodyOp<mnemonic, !listconcat([Graph_DynamicSizes], traits)> {

@@ -74,8 +74,8 @@ def Graph_ReduceLogSumOp : Graph_Reduction<"reduce_log_sum", [{ return b.constan
     }]>;
 
 /// Returns the position of the extreme element along `axis`, which keeps size
-/// 1. Of several equal elements, it is the first or (`last`) the last. NaN
-/// counts as the most extreme.
+/// 1. If several elements are equally extreme, returns the position of the
+/// first or, with `last`, of the last. NaN counts as the most extreme.
 class Graph_ArgReduction<string mnemonic>
     : Graph_ElementOp<mnemonic, [Graph_DynamicSizes,
                                  DeclareOpInterfaceMethods<ElementOpInterface, ["passesLanes", "isCheap"]>,

@@ -127,15 +127,17 @@ struct SampledAxis {
   }
 
   /// Converts a coordinate of the grid in [-1, 1] to a position along the axis,
-  /// in elements.
+  /// in elements. A position outside is moved inside if the padding mode is
+  /// `border` or `reflection` (see below for an exception).
   Expr coordinate(Expr normalized) const {
     Expr n = sized(0, normalized), last = sized(-1, normalized);
     Expr x = alignCorners ? (normalized + 1.0) * 0.5 * last
                           : ((normalized + 1.0) * n - 1.0) * 0.5;
     if (mode == "nearest")
       x = round(x);
-    // With cubic interpolation and padding mode `border`, tap() clamps the
-    // index of each input element instead of this position.
+    // In these cases, tap() handles positions outside: for `zeros`, it tells
+    // whether the element is inside; for cubic interpolation with `border`, the
+    // index of each element is clamped instead of this position.
     if (padding == "zeros" || (padding == "border" && mode == "cubic"))
       return x;
     Expr inside = (x >= low()) & (x <= high(x));
@@ -276,8 +278,8 @@ Expr RoiAlignOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
   auto toIndex = [&](Expr x) { return convert(convert(x, i64), indexType); };
 
   // RoiAlign divides a region into bins, one for each output position, and
-  // averages samples of the input in each bin. For each axis (y, x): the start
-  // of the bin, its size, and the number of samples.
+  // takes the mean or maximum of samples of the input in each bin. For each
+  // axis (y, x): the start of the bin, its size, and the number of samples.
   struct Bin {
     Expr start, size, count, countReal;
   } bins[2];

@@ -134,7 +134,8 @@ public:
     b.store(0u, zero(), {b.index(room - 1)});
   }
 
-  /// Stores a character at position `at` if it is within the capacity.
+  /// Stores a character at position `at` if this is before the last character
+  /// of the capacity, which stays zero.
   void put(Expr at, Expr character) {
     b.when(at < double(room - 1), [&] { b.store(0u, character, {at}); });
   }
@@ -299,8 +300,9 @@ private:
     return b.load(ranges, {range, b.index(column)});
   }
 
-  /// Maps a code point by the last range that begins at or before it, which
-  /// binary search finds.
+  /// Finds, by binary search, the last range that begins at or before the code
+  /// point `code`. Returns the code point to which the range maps `code`; if
+  /// the range does not contain `code`, returns `code`.
   Expr mapped(Expr code) {
     int64_t count = shapeOf(ranges)[0];
     double half = double(llvm::PowerOf2Ceil(uint64_t(count))) / 2;
@@ -344,9 +346,9 @@ void MapLettersOp::emitBody(BodyBuilder &b) {
                           [&](Expr j, ArrayRef<Expr> s) -> Exprs {
                             Expr place = named(s[0], "place"),
                                  begin = named(s[1], "begin");
-                            // ifElse has a single result, so both results are
-                            // packed into one number: the number of bytes read
-                            // is at most four.
+                            // ifElse has a single result, so the output
+                            // position and the number of bytes read, which is
+                            // at most four, are packed into one number.
                             Expr next = b.ifElse(
                                 equal(j, begin),
                                 [&] {
@@ -418,7 +420,8 @@ struct Pieces {
 
 } // namespace
 
-/// Whether a delimiter begins at byte `i` of a string of `length` bytes.
+/// Whether a delimiter begins at byte `i` of a string of `length` bytes. If
+/// `delimiter` is empty, each white-space character is a delimiter.
 static Expr isDelimiter(BodyBuilder &b, Expr string, Expr length, Expr i,
                         StringRef delimiter) {
   if (delimiter.empty()) {
@@ -426,7 +429,7 @@ static Expr isDelimiter(BodyBuilder &b, Expr string, Expr length, Expr i,
     return ((c >= double('\t')) & (c <= double('\r'))) |
            ((c >= 28.0) & (c <= double(' ')));
   }
-  // Stops at the first byte that differs.
+  // Reads bytes only if a delimiter fits between `i` and the end of the string.
   return b.ifElse(
       i + double(delimiter.size()) <= length,
       [&] {

@@ -21,7 +21,8 @@ std::pair<Expr, Expr> insideWindow(Expr start, const Dim &kernel,
 
 /// Emits loops over those kernel positions, along all spatial axes, that lie
 /// inside the input for the output position `idx` (batch, spatial..., channel).
-/// Calls `body` with the kernel position and the input position.
+/// Calls `body` with the kernel position, the input position and the
+/// accumulator, which begins as `init`; returns the final accumulator.
 Expr overWindow(ElementBuilder &b, llvm::ArrayRef<Expr> idx,
                 llvm::ArrayRef<Dim> inputShape, llvm::ArrayRef<Dim> outputShape,
                 llvm::ArrayRef<Dim> kernel, llvm::ArrayRef<int64_t> strides,

@@ -21,8 +21,9 @@ struct Padding {
   SmallVector<int64_t> low, high;
 
   /// Matches `x` if it is the result of a graph.pad of mode `constant` or of a
-  /// transpose of such a result. Returns nullopt if one of the two has another
-  /// reader or a dynamic size, or if batch or channel axes are padded.
+  /// transpose of such a result. Returns nullopt if the pad or the transpose
+  /// has several readers, if the pad has a dynamic size, if the rank is below
+  /// 3, or if batch or channel axes are padded.
   static std::optional<Padding> of(Value x) {
     Padding found;
     found.transpose = x.getDefiningOp<TransposeOp>();
@@ -111,8 +112,8 @@ bool isNonNegative(Value v) {
 int64_t outsideOf(ConvOp conv) { return conv.getXZero() + conv.getXOutside(); }
 int64_t outsideOf(LpPoolOp) { return 0; }
 
-/// Folds padding with the value that a convolution or a pool with a p-norm
-/// itself gives to positions outside of its input.
+/// Folds padding into a convolution or a pool with a p-norm, if the padding has
+/// the value that the operator itself gives to positions outside of its input.
 template <typename OpT> struct PadIntoSum : OpRewritePattern<OpT> {
   using OpRewritePattern<OpT>::OpRewritePattern;
   LogicalResult matchAndRewrite(OpT op,
@@ -131,9 +132,9 @@ template <typename OpT> struct PadIntoSum : OpRewritePattern<OpT> {
 };
 
 /// Folds padding with the lowest number into a maximum pool, which itself pads
-/// with this number. If all elements are non-negative, also folds padding with
-/// zeros: the maximum is the same unless a window lies entirely in the padding.
-/// A zero maximum may get the other sign.
+/// with this number. If all elements are non-negative and no window lies
+/// entirely in the padding, also folds padding with zeros: the maximum stays
+/// the same, except that a zero maximum may get the other sign.
 struct PadIntoMaxPool : OpRewritePattern<MaxPoolOp> {
   using OpRewritePattern::OpRewritePattern;
 

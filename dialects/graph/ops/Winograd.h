@@ -1,12 +1,12 @@
 // Winograd's minimal filtering for 3-tap windows.
 //
 // `size` adjacent outputs of a 3-tap convolution along an axis are coefficients
-// of the product of two polynomials. Its values at size + 2 points determine
-// the product, so one multiplication per point is needed instead of three per
-// output. `input` * x are the values of the input's polynomial at the points,
-// and `weights` * w those of the weights. `output` * (the products of both) are
-// the outputs. In two dimensions, the matrices are applied to rows, then to
-// columns.
+// of the product of two polynomials. The values of the product at size + 2
+// points determine it, so one multiplication per point is needed instead of
+// three per output. `input` * x are the values of the input's polynomial at the
+// points, `weights` * w are those of the weights' polynomial, and `output` *
+// (the products of these values) are the outputs. In two dimensions, the
+// matrices are applied to rows, then to columns.
 //
 // The points are 0, pairs p and -p, and infinity. If the points have very
 // different magnitudes, computing the outputs loses precision. The points 3/4
@@ -21,8 +21,8 @@
 namespace ingot::graph {
 
 struct Winograd {
-  /// Creates the matrices for computing `size` outputs along an axis together:
-  /// 2 or 4.
+  /// Creates the matrices for a tile of `size` outputs along an axis, which are
+  /// computed together. `size` is 2 or 4.
   explicit Winograd(int64_t size);
   static bool hasSize(int64_t size) { return size == 2 || size == 4; }
 

@@ -17,8 +17,9 @@ mlir::LogicalResult expandMath(mlir::Operation *root,
                                const TargetDescription &target);
 
 /// Whether `op` is computed by the target's instruction for 2^x (kernel.exp2).
-/// This is so for an exponential or error function with fastmath<afn> in a
-/// device thread, unless the module is strict.
+/// This is so for a scalar exponential or error function of at most 32 bits
+/// with fastmath<afn> in a device thread, if the target has this instruction
+/// and the module is not strict.
 bool isByExp2(mlir::Operation *op, const TargetDescription &target);
 
 /// Whether `op` is an exponential with fastmath<afn>: it may return 0 instead

@@ -44,8 +44,8 @@ Num expandErf(Num x) {
   return withSign(select(a < 1, small, 1 - erfcOfLarge(a)), signOf(x));
 }
 
-/// Computes |erf(x)| as 1 - e^(-a^2) t P(t) with a = |x| and t = 1 / (1 + c a),
-/// and adds the sign of x.
+/// Computes erf(x) as 1 - e^(-a^2) t P(t) with the sign of x, where a = |x|, t
+/// = 1 / (1 + kErfScale a), and P is the polynomial kErfBesideOne.
 Num expandErfByExp2(Num x) {
   MathBuilder &b = *x.b;
   Num a = named(abs(x), "a");

@@ -302,7 +302,7 @@ Num expandPow(Num x, Num y) {
   MathBuilder &b = *x.b;
   double inf = std::numeric_limits<double>::infinity();
   Num magnitude = named(abs(x), "magnitude");
-  // If |y| exceeds 2^40 (f64: 2^80), only x = 1 gives a finite result other
+  // If |y| exceeds 2^40 (f64: 2^80), only |x| = 1 gives a finite result other
   // than 0.
   double huge = b.pick(0x1p40, 0x1p80);
   Num exponent = named(clamp(y, -huge, huge), "exponent");

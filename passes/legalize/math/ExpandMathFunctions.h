@@ -26,9 +26,9 @@ Num expandPow(Num x, Num y);
 struct ReducedAngle {
   Num r, quadrant;
 };
-/// Whether the angle `x` is too large for the reduction in floats, which
-/// subtracts multiples of pi/2 with exact products: the products have too few
-/// bits of pi.
+/// Whether the angle `x` is too large for the reduction in floats
+/// (ExpandMathTrigonometry.cpp): the products of the parts of pi/2 with the
+/// number of multiples of pi/2 to subtract would not be exact.
 Num isLargeAngle(Num x);
 /// Reduces the scalar angle `x` to [-pi/4, pi/4] if it is large and finite;
 /// returns `otherwise` for other angles.

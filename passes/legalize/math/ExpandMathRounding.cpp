@@ -1,8 +1,9 @@
 // Expands rounding to integers, remainders, minimum and maximum.
 //
-// Rounding works in floats: adding and subtracting 2^23 (f64: 2^52) gives the
-// nearest integer, which is corrected by one after a comparison. This avoids
-// conversions to integers, whose overflow is undefined in C++.
+// Rounding works in floats: adding and then subtracting 2^23 (f64: 2^52) rounds
+// a magnitude to the nearest integer. For other roundings, such as floor, the
+// nearest integer is compared with the operand and, if necessary, corrected by
+// one. This avoids conversions to integers, whose overflow is undefined in C++.
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"

@@ -137,7 +137,7 @@ Num expandAcos(Num x) {
 }
 
 /// Computes atan(numerator / denominator) in [0, pi/2], for non-negative
-/// operands that are not both 0 or both infinite.
+/// operands that are neither both 0 nor both infinite.
 static Num atanOfQuotient(Num numerator, Num denominator) {
   MathBuilder &b = *numerator.b;
   constexpr double kTan1 = 0.4142135623730950488, kTan3 = 2.4142135623730950488;

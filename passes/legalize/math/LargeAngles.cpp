@@ -46,8 +46,8 @@ public:
 
   ReducedAngle reduce() {
     Num exponent = magnitude >> b.mantissaBits();
-    // `position` is the first bit of the window, the bits of 2/pi that matter
-    // for the product, within the words of 2/pi.
+    // The window consists of the bits of 2/pi that matter for the product.
+    // `position` is the index of its first bit in the words of 2/pi.
     int64_t zeros = b.pick(1, 2), bits = b.mantissaBits();
     Num position = named(
         word(exponent) - double(b.bias() + bits + 2 - 32 * zeros), "position");
@@ -96,8 +96,8 @@ private:
   }
 
   /// Returns the bits of 2/pi that begin at `position`, in 32-bit words, the
-  /// lowest first. Positions count from `zeros` words of 0 before those of
-  /// 2/pi.
+  /// lowest first. Positions are counted as if `zeros` words of 0 preceded the
+  /// words of 2/pi.
   SmallVector<Num> window(Num position, int64_t zeros) {
     size_t count = b.pick<size_t>(3, 6), bits = b.pick<size_t>(3, 6);
     SmallVector<Num> words;
@@ -107,7 +107,8 @@ private:
                                : kTwoOverPi[i - static_cast<size_t>(zeros)]));
     // Moves the words down by `index` words. Each bit of `index` that is set
     // moves them by the value of the bit, from the highest bit to the lowest.
-    // If the highest bit is set, all other bits are 0.
+    // If the highest bit is set, all other bits are 0: no further move follows,
+    // so this move only has to set the words that the result needs.
     Num index = named(position >> 5, "index");
     for (size_t bit = bits; bit-- > 0;) {
       size_t step = size_t(1) << bit,
@@ -148,8 +149,8 @@ private:
     return result;
   }
 
-  /// Returns pi/2 times a signed fraction, which is given as `words` from the
-  /// lowest; the unit of the highest word is 2^-30.
+  /// Returns pi/2 times a signed fraction. The fraction consists of 32-bit
+  /// `words`, the lowest one first; the unit of the highest word is 2^-30.
   Num fractionToAngle(ArrayRef<Num> words) {
     // Split the fraction into integers that floats represent exactly.
     SmallVector<Num> parts;

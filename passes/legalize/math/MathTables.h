@@ -1,7 +1,11 @@
 // Polynomials of the math expansions.
 //
-// Printed by fit_math_tables.py, which says what each is; do not edit.
-// Coefficients are listed from the constant term up.
+// Printed by fit_math_tables.py; do not edit. Only kErfScale and kErfBesideOne
+// are added by hand. A table lists the coefficients of a polynomial, from the
+// constant term up, for expansions in f32 and in f64; an empty list is unused.
+// The comment of a table states which function the polynomial approximates, and
+// the largest error, weighted by its effect on the relative error of the result
+// of the expansion.
 
 #ifndef INGOT_PASSES_LEGALIZE_MATH_MATHTABLES_H
 #define INGOT_PASSES_LEGALIZE_MATH_MATHTABLES_H
@@ -17,7 +21,8 @@ struct Table {
   std::initializer_list<double> f64;
 };
 
-/// (e^r - 1) / r on +-ln 2: within 1.2e-8 (f32), 5.5e-19 (f64).
+/// Approximates (e^r - 1) / r for |r| <= ln 2.
+/// The weighted error is at most 1.2e-8 (f32), 5.5e-19 (f64).
 inline constexpr Table kExp = {
     {1.00000005203015021,
      5.00000462054323517e-1,
@@ -42,7 +47,8 @@ inline constexpr Table kExp = {
      1.14708571890551699e-11},
 };
 
-/// (2^r - 1) / r on +-1/2: within 9.2e-8 (f32), 3.4e-18 (f64).
+/// Approximates (2^r - 1) / r for |r| <= 1/2.
+/// The weighted error is at most 9.2e-8 (f32), 3.4e-18 (f64).
 inline constexpr Table kExp2 = {
     {6.93146975522013726e-1,
      2.40222416576345644e-1,
@@ -62,7 +68,8 @@ inline constexpr Table kExp2 = {
      4.4347590162698542e-10},
 };
 
-/// (e^r - 1) / r on +-ln 2, with a small error relative to e^r - 1: within 1.1e-9 (f32), 5.5e-19 (f64).
+/// Approximates (e^r - 1) / r for |r| <= ln 2, with a small error relative to e^r - 1.
+/// The weighted error is at most 1.1e-9 (f32), 5.5e-19 (f64).
 inline constexpr Table kExpm1 = {
     {9.99999998907059463e-1,
      5.00000003053375821e-1,
@@ -75,7 +82,8 @@ inline constexpr Table kExpm1 = {
     kExp.f64,
 };
 
-/// (log(1 + f) - f + f^2 / 2) / f^3 on [sqrt(1/2), sqrt(2)] - 1: within 5.8e-9 (f32).
+/// Approximates (log(1 + f) - f + f^2 / 2) / f^3 for 1 + f in [sqrt(1/2), sqrt(2)].
+/// The weighted error is at most 5.8e-9 (f32).
 inline constexpr Table kLog = {
     {3.33333317013166053e-1,
      -2.50008208989346205e-1,
@@ -88,7 +96,8 @@ inline constexpr Table kLog = {
     {},
 };
 
-/// (2 atanh(s) - 2 s) / s^3 in s^2, s = f / (2 + f) for the f of kLog: within 9.6e-12 (f32), 1.7e-20 (f64).
+/// Approximates (2 atanh(s) - 2 s) / s^3 as a polynomial in s^2, for s = f / (2 + f) with the f of kLog.
+/// The weighted error is at most 9.6e-12 (f32), 1.7e-20 (f64).
 inline constexpr Table kAtanhTail = {
     {6.66666656462647356e-1,
      4.00003350652611552e-1,
@@ -104,7 +113,8 @@ inline constexpr Table kAtanhTail = {
      1.32508500562363803e-1},
 };
 
-/// (sin(r) - r) / r^3 in r^2 on +-pi/4: within 3.6e-9 (f32), 1.9e-21 (f64).
+/// Approximates (sin(r) - r) / r^3 as a polynomial in r^2, for |r| <= pi/4.
+/// The weighted error is at most 3.6e-9 (f32), 1.9e-21 (f64).
 inline constexpr Table kSin = {
     {-1.66666549376259813e-1,
      8.33217768812282348e-3,
@@ -118,7 +128,8 @@ inline constexpr Table kSin = {
      -7.57875882801882892e-13},
 };
 
-/// (cos(r) - 1 + r^2 / 2) / r^4 in r^2 on +-pi/4: within 9.6e-11 (f32), 2.3e-23 (f64).
+/// Approximates (cos(r) - 1 + r^2 / 2) / r^4 as a polynomial in r^2, for |r| <= pi/4.
+/// The weighted error is at most 9.6e-11 (f32), 2.3e-23 (f64).
 inline constexpr Table kCos = {
     {4.16666468720612026e-2,
      -1.38873675169665653e-3,
@@ -132,7 +143,8 @@ inline constexpr Table kCos = {
      4.73812476769725571e-14},
 };
 
-/// (asin(x) - x) / x^3 in x^2 on +-1/2: within 5.0e-9 (f32), 9.8e-19 (f64).
+/// Approximates (asin(x) - x) / x^3 as a polynomial in x^2, for |x| <= 1/2.
+/// The weighted error is at most 5.0e-9 (f32), 9.8e-19 (f64).
 inline constexpr Table kAsin = {
     {1.66667538405458801e-1,
      7.49524499181484489e-2,
@@ -154,7 +166,8 @@ inline constexpr Table kAsin = {
      3.26769579300280943e-2},
 };
 
-/// (atan(x) - x) / x^3 in x^2 on +-tan(pi/8): within 6.6e-10 (f32), 1.2e-18 (f64).
+/// Approximates (atan(x) - x) / x^3 as a polynomial in x^2, for |x| <= tan(pi/8).
+/// The weighted error is at most 6.6e-10 (f32), 1.2e-18 (f64).
 inline constexpr Table kAtan = {
     {-3.33333155290059715e-1,
      1.99984905568670561e-1,
@@ -174,7 +187,8 @@ inline constexpr Table kAtan = {
      -1.79208058371829272e-2},
 };
 
-/// tanh(x) / x in x^2 on +-9.02, numerator: within 9.6e-10 (f32).
+/// The numerator of a quotient of polynomials in x^2 that approximates tanh(x) / x for |x| <= 9.02.
+/// The weighted error is at most 9.6e-10 (f32).
 inline constexpr Table kTanhP = {
     {9.99999999058111983e-1,
      1.37853656005977857e-1,
@@ -184,7 +198,8 @@ inline constexpr Table kTanhP = {
     {},
 };
 
-/// tanh(x) / x in x^2 on +-9.02, denominator: within 9.6e-10 (f32).
+/// The denominator of a quotient of polynomials in x^2 that approximates tanh(x) / x for |x| <= 9.02.
+/// The weighted error is at most 9.6e-10 (f32).
 inline constexpr Table kTanhQ = {
     {1.0,
      4.7118698011432038e-1,
@@ -195,7 +210,8 @@ inline constexpr Table kTanhQ = {
     {},
 };
 
-/// erf(x) / x in x^2 on +-3.93, numerator: within 1.9e-8 (f32).
+/// The numerator of a quotient of polynomials in x^2 that approximates erf(x) / x for |x| <= 3.93.
+/// The weighted error is at most 1.9e-8 (f32).
 inline constexpr Table kErfP = {
     {1.12837914562790412,
      1.90759520852642084e-1,
@@ -206,7 +222,8 @@ inline constexpr Table kErfP = {
     {},
 };
 
-/// erf(x) / x in x^2 on +-3.93, denominator: within 1.9e-8 (f32).
+/// The denominator of a quotient of polynomials in x^2 that approximates erf(x) / x for |x| <= 3.93.
+/// The weighted error is at most 1.9e-8 (f32).
 inline constexpr Table kErfQ = {
     {1.0,
      5.0238894966870391e-1,
@@ -217,7 +234,8 @@ inline constexpr Table kErfQ = {
     {},
 };
 
-/// erf(x) / x in x^2 on +-1: within 4.0e-8 (f32), 1.3e-19 (f64).
+/// Approximates erf(x) / x as a polynomial in x^2, for |x| <= 1.
+/// The weighted error is at most 4.0e-8 (f32), 1.3e-19 (f64).
 inline constexpr Table kErfSmall = {
     {1.12837912256937964,
      -3.76123264137379632e-1,
@@ -240,16 +258,17 @@ inline constexpr Table kErfSmall = {
      5.94537029795326366e-11},
 };
 
-/// e^(x^2) erfc(x) / t as a polynomial in t = 1 / (1 + kErfScale x), for x >= 0. The
-/// error of erf(x) is less than 1.5e-7 (Abramowitz and Stegun, Handbook of Mathematical
-/// Functions, 7.1.26).
+/// kErfBesideOne approximates e^(x^2) erfc(x) / t as a polynomial in t = 1 / (1 + kErfScale x),
+/// for x >= 0. The error of erf(x) is less than 1.5e-7 (Abramowitz and Stegun, Handbook of
+/// Mathematical Functions, 7.1.26).
 inline constexpr double kErfScale = 0.3275911;
 inline constexpr Table kErfBesideOne = {
     {0.254829592, -0.284496736, 1.421413741, -1.453152027, 1.061405429},
     {},
 };
 
-/// e^(x^2) erfc(x) (1 + 2 x) in (x - 3) / (x + 3), x from 0.45: within 4.4e-9 (f32), 6.3e-18 (f64).
+/// Approximates e^(x^2) erfc(x) (1 + 2 x) as a polynomial in (x - 3) / (x + 3), for x >= 0.45.
+/// The weighted error is at most 4.4e-9 (f32), 6.3e-18 (f64).
 inline constexpr Table kErfc = {
     {1.25300805814344376,
      -1.35621021430522609e-1,

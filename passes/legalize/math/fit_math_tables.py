@@ -20,7 +20,8 @@ def chebyshev(a, b, n):
 
 
 def polynomial(g, weight, a, b, n, grid=400):
-    """n coefficients, lowest first, with the least max |weight * (P - g)|."""
+    """Returns n coefficients of a polynomial P, lowest first, with the least max |weight * (P - g)|
+    on [a, b], and this maximum."""
     w = lambda x: max(weight(x), mpf(10) ** -6)
     a, b = mpf(a), mpf(b)
     points = chebyshev(a, b, grid)
@@ -36,7 +37,7 @@ def polynomial(g, weight, a, b, n, grid=400):
         solution = m.lu_solve(lhs, rhs)
         c = [solution[j] for j in range(n)]
         errors = [weights[i] * (m.polyval(c[::-1], points[i]) - values[i]) for i in range(grid)]
-        extrema = []  # the largest error between two changes of sign
+        extrema = []  # Indices of the largest errors, one between each two changes of sign.
         for i, e in enumerate(errors):
             if not extrema or (errors[extrema[-1]] > 0) != (e > 0):
                 extrema.append(i)
@@ -52,7 +53,8 @@ def polynomial(g, weight, a, b, n, grid=400):
 
 
 def quotient(f, a, b, np, nq, grid=160):
-    """P (np coefficients) and Q (1, then nq) with small max |P/Q/f - 1|."""
+    """Returns the coefficients, lowest first, of a polynomial P with np terms and a polynomial Q
+    with constant term 1 and nq more terms, with a small max |P/Q/f - 1| on [a, b], and this maximum."""
     points = chebyshev(mpf(a), mpf(b), grid)
     values = [f(x) for x in points]
     q, emphasis, best = [mpf(1)] * grid, [mpf(1)] * grid, None
@@ -82,7 +84,7 @@ printed = {}  # Maps the text of coefficients to the table that already has them
 def emit(name, comment, f32, f64=None):
     fits = [("f32", f32)] + ([("f64", f64)] if f64 else [])
     errors = ", ".join(f"{m.nstr(e, 2)} ({t})" for t, (_, e) in fits)
-    print(f"/// {comment}: within {errors}.")
+    print(f"/// {comment}.\n/// The weighted error is at most {errors}.")
     print(f"inline constexpr Table {name} = {{")
     for i in (0, 1):
         if i >= len(fits):
@@ -100,8 +102,12 @@ def both(name, comment, g, weight, a, b, n32, n64):
 
 print("""// Polynomials of the math expansions.
 //
-// Printed by fit_math_tables.py, which says what each is; do not edit.
-// Coefficients are listed from the constant term up.
+// Printed by fit_math_tables.py; do not edit. Only kErfScale and kErfBesideOne
+// are added by hand. A table lists the coefficients of a polynomial, from the
+// constant term up, for expansions in f32 and in f64; an empty list is unused.
+// The comment of a table states which function the polynomial approximates, and
+// the largest error, weighted by its effect on the relative error of the result
+// of the expansion.
 
 #ifndef INGOT_PASSES_LEGALIZE_MATH_MATHTABLES_H
 #define INGOT_PASSES_LEGALIZE_MATH_MATHTABLES_H
@@ -120,41 +126,42 @@ struct Table {
 
 ln2 = m.log(2) * mpf("1.0001")
 quotient_of_expm1 = lambda r: m.expm1(r) / r
-emit("kExp", "(e^r - 1) / r on +-ln 2",
+emit("kExp", "Approximates (e^r - 1) / r for |r| <= ln 2",
      polynomial(quotient_of_expm1, lambda r: abs(r / m.exp(r)), -ln2, ln2, 7),
      polynomial(quotient_of_expm1, lambda r: 1 / quotient_of_expm1(r), -ln2, ln2, 14))
 half = mpf("0.5001")
 quotient_of_exp2 = lambda r: (m.mpf(2)**r - 1) / r
-emit("kExp2", "(2^r - 1) / r on +-1/2",
+emit("kExp2", "Approximates (2^r - 1) / r for |r| <= 1/2",
      polynomial(quotient_of_exp2, lambda r: abs(r / m.mpf(2)**r), -half, half, 5),
      polynomial(quotient_of_exp2, lambda r: abs(r / m.mpf(2)**r), -half, half, 11))
-emit("kExpm1", "(e^r - 1) / r on +-ln 2, with a small error relative to e^r - 1",
+emit("kExpm1", "Approximates (e^r - 1) / r for |r| <= ln 2, with a small error relative to e^r - 1",
      polynomial(quotient_of_expm1, lambda r: 1 / quotient_of_expm1(r), -ln2, ln2, 8),
      polynomial(quotient_of_expm1, lambda r: 1 / quotient_of_expm1(r), -ln2, ln2, 14))
-emit("kLog", "(log(1 + f) - f + f^2 / 2) / f^3 on [sqrt(1/2), sqrt(2)] - 1",
+emit("kLog", "Approximates (log(1 + f) - f + f^2 / 2) / f^3 for 1 + f in [sqrt(1/2), sqrt(2)]",
      polynomial(lambda f: (m.log1p(f) - f + f * f / 2) / f**3, lambda f: f**3 / m.log1p(f),
                 m.sqrt(mpf(1) / 2) - 1, m.sqrt(2) - 1, 8))
-both("kAtanhTail", "(2 atanh(s) - 2 s) / s^3 in s^2, s = f / (2 + f) for the f of kLog",
+both("kAtanhTail", "Approximates (2 atanh(s) - 2 s) / s^3 as a polynomial in s^2, for s = f / (2 + f) with the f of kLog",
      lambda z: (2 * m.atanh(m.sqrt(z)) - 2 * m.sqrt(z)) / m.sqrt(z) ** 3, lambda z: z,
      0, ((m.sqrt(2) - 1) / (m.sqrt(2) + 1)) ** 2, 4, 8)
 quarter = (m.pi / 4 * mpf("1.0001")) ** 2
-both("kSin", "(sin(r) - r) / r^3 in r^2 on +-pi/4",
+both("kSin", "Approximates (sin(r) - r) / r^3 as a polynomial in r^2, for |r| <= pi/4",
      lambda u: (m.sin(m.sqrt(u)) - m.sqrt(u)) / m.sqrt(u) ** 3, lambda u: u, 0, quarter, 3, 7)
-both("kCos", "(cos(r) - 1 + r^2 / 2) / r^4 in r^2 on +-pi/4",
+both("kCos", "Approximates (cos(r) - 1 + r^2 / 2) / r^4 as a polynomial in r^2, for |r| <= pi/4",
      lambda u: (m.cos(m.sqrt(u)) - 1 + u / 2) / u**2, lambda u: u**2, 0, quarter, 3, 7)
-both("kAsin", "(asin(x) - x) / x^3 in x^2 on +-1/2",
+both("kAsin", "Approximates (asin(x) - x) / x^3 as a polynomial in x^2, for |x| <= 1/2",
      lambda u: (m.asin(m.sqrt(u)) - m.sqrt(u)) / m.sqrt(u) ** 3, lambda u: u, 0, mpf(1) / 4, 5, 13)
-both("kAtan", "(atan(x) - x) / x^3 in x^2 on +-tan(pi/8)",
+both("kAtan", "Approximates (atan(x) - x) / x^3 as a polynomial in x^2, for |x| <= tan(pi/8)",
      lambda u: (m.atan(m.sqrt(u)) - m.sqrt(u)) / m.sqrt(u) ** 3, lambda u: u,
      0, m.tan(m.pi / 8) ** 2 * mpf("1.0001"), 5, 11)
 p, q, error = quotient(lambda u: m.tanh(m.sqrt(u)) / m.sqrt(u), mpf(10) ** -12, mpf("9.02") ** 2, 5, 5)
-emit("kTanhP", "tanh(x) / x in x^2 on +-9.02, numerator", (p, error))
-emit("kTanhQ", "tanh(x) / x in x^2 on +-9.02, denominator", (q, error))
+emit("kTanhP", "The numerator of a quotient of polynomials in x^2 that approximates tanh(x) / x for |x| <= 9.02", (p, error))
+emit("kTanhQ", "The denominator of a quotient of polynomials in x^2 that approximates tanh(x) / x for |x| <= 9.02", (q, error))
 p, q, error = quotient(lambda u: m.erf(m.sqrt(u)) / m.sqrt(u), mpf(10) ** -12, mpf("3.93") ** 2, 6, 5)
-emit("kErfP", "erf(x) / x in x^2 on +-3.93, numerator", (p, error))
-emit("kErfQ", "erf(x) / x in x^2 on +-3.93, denominator", (q, error))
+emit("kErfP", "The numerator of a quotient of polynomials in x^2 that approximates erf(x) / x for |x| <= 3.93", (p, error))
+emit("kErfQ", "The denominator of a quotient of polynomials in x^2 that approximates erf(x) / x for |x| <= 3.93", (q, error))
 erf_quotient = lambda u: m.erf(m.sqrt(u)) / m.sqrt(u)
-both("kErfSmall", "erf(x) / x in x^2 on +-1", erf_quotient, lambda u: 1 / erf_quotient(u), 0, 1, 6, 13)
+both("kErfSmall", "Approximates erf(x) / x as a polynomial in x^2, for |x| <= 1",
+     erf_quotient, lambda u: 1 / erf_quotient(u), 0, 1, 6, 13)
 
 
 def scaled_erfc(t):
@@ -164,10 +171,10 @@ def scaled_erfc(t):
 
 
 in_t = lambda x: (mpf(x) - 3) / (mpf(x) + 3)
-emit("kErfc", "e^(x^2) erfc(x) (1 + 2 x) in (x - 3) / (x + 3), x from 0.45",
+emit("kErfc", "Approximates e^(x^2) erfc(x) (1 + 2 x) as a polynomial in (x - 3) / (x + 3), for x >= 0.45",
      polynomial(scaled_erfc, lambda t: 1 / scaled_erfc(t), in_t("0.45"), in_t(11), 10),
      polynomial(scaled_erfc, lambda t: 1 / scaled_erfc(t), in_t("0.45"), in_t(28), 22))
 
-print("""} // namespace ingot::kernel::math_tables
+print("""} // namespace ingot::legalize::math_tables
 
-#endif // INGOT_PASSES_KERNEL_MATHTABLES_H""")
+#endif // INGOT_PASSES_LEGALIZE_MATH_MATHTABLES_H""")

@@ -33,7 +33,8 @@ struct Layout {
   int64_t offset = 0;
 
   /// Computes the layout of `buffer`. Returns nothing if the layout is not
-  /// static, or if views change the element type.
+  /// static, the buffer has no elements, views change the element type, or the
+  /// buffer does not begin at an element of `root`.
   static std::optional<Layout> of(Value buffer) {
     auto type = cast<MemRefType>(buffer.getType());
     Layout layout{buffer, {}, 0};
@@ -132,8 +133,9 @@ private:
   }
 
   /// A cursor reads another buffer (`otherwise`) if its condition is false.
-  /// Replaces this buffer by the kernel argument of which it is a view. Returns
-  /// false if the buffer does not begin at the beginning of the argument.
+  /// Replaces that buffer, if there is one, by the kernel argument of which it
+  /// is a view. Returns false if its layout is not static, or if it does not
+  /// begin at the beginning of the argument.
   static bool flattenOtherwise(CursorOp cursor) {
     if (!cursor.getOtherwise())
       return true;

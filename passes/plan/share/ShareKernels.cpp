@@ -13,8 +13,9 @@
 // arguments. An integer that is equal in all kernels stays in the code, and so
 // does the size of the register tile, which determines the number of
 // operations. Integers that are equal to each other in each kernel become one
-// argument. An integer is computed from other arguments if it is always a
-// multiple of one, the product of two, or the sum of one and a constant.
+// argument. An integer is computed in the kernel if it is, for all kernels, a
+// fixed multiple of an argument, the product of two arguments, or the sum of an
+// argument and a constant.
 //
 // The left shifts and addends of integer requantization become arguments as
 // well, since each kernel has its own. Right shifts and clamp bounds stay in
@@ -173,11 +174,13 @@ struct Kernel {
   OwningOpRef<FuncOp> flat;
 };
 
-/// A set of kernels that differ in integers only, and these integers.
+/// A set of kernels that differ only in integers, the operands in which they
+/// differ, and the integers.
 struct Group {
   SmallVector<Kernel *> members;
   SmallVector<OpOperand *> uses;
-  /// For each of `uses`, the integer of each kernel in `members`.
+  /// For each operand in `uses`, the integers that the kernels in `members` have
+  /// there, in the order of `members`.
   SmallVector<SmallVector<int64_t>> values;
 
   bool add(Kernel &kernel) {

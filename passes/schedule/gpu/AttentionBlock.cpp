@@ -98,8 +98,9 @@ Exprs OperandPlace::at(KernelBuilder &b, ArrayRef<Expr> place) const {
 // Kernels
 //===----------------------------------------------------------------------===//
 
-/// Returns the positive constant by which the scores are multiplied before the
-/// softmax; nothing if other operators change the scores.
+/// Returns the constant by which f32 scores are multiplied before the softmax;
+/// 1 if nothing changes them. Returns nothing if the constant is not positive
+/// and finite, if other operators change the scores, or if they are not f32.
 static std::optional<double> factorOfScores(const AttentionAnchor &anchor) {
   if (!elementOf(anchor.scores.getResult()).isF32() ||
       !elementOf(anchor.softmax.getInput()).isF32())
@@ -214,7 +215,8 @@ Expr AttentionBlock::rounded(Expr weight) const {
 }
 
 Expr AttentionBlock::shiftOf(Expr largest) const {
-  // For a query that has seen no unmasked key yet, avoid -inf - -inf = NaN.
+  // If all keys of a query are masked so far, `largest` is -inf; the difference
+  // between a score of -inf and -inf would be NaN.
   return named(select(largest > lowest(),
                       hasPowers() ? largest * powersOfScore : largest, 0.0),
                "shift");
@@ -255,8 +257,8 @@ void AttentionBlock::mergeSlices(AttentionState &state, int64_t slices,
                                  Expr slice, Expr inSlice, Value parts,
                                  llvm::function_ref<int64_t(int64_t)> of) {
   for (int64_t left = slices / 2; left > 0; left /= 2) {
-    // In each round, half of the slices (sets of threads) that are left store
-    // their states (AttentionState) in `parts`, and the other half merge them
+    // In each round, half of the remaining slices (sets of threads) store their
+    // states (AttentionState) in `parts`, and the other half merge these states
     // with their own. The states of the previous round must have been read
     // before.
     if (2 * left < slices)
@@ -266,8 +268,8 @@ void AttentionBlock::mergeSlices(AttentionState &state, int64_t slices,
         b.store(parts, value, {slice - double(left), b.index(n), inSlice});
     });
     b.barrier();
-    // Threads of slices (sets of threads) whose states have been merged already
-    // execute this too, but their results are not used.
+    // The threads of all slices execute this, but only the results of the
+    // remaining slices are used.
     Expr from = named(slice % double(left), "other_slice");
     Exprs loaded;
     for (size_t n = 0; n < state.carried().size(); ++n)
@@ -296,7 +298,7 @@ void AttentionBlock::mergeSlices(AttentionState &state, int64_t slices,
 Expr AttentionBlock::result(Expr sum, Expr factor, Expr query, Expr column) {
   Expr y = named(sum * factor, "attention");
   // The total of the weights is 0 if all keys are masked, and NaN if a score is
-  // NaN; the result is 0 in both cases.
+  // NaN. With `zero_nan`, the result is 0 in both cases.
   if (anchor.softmax.getZeroNan())
     y = select(factor < highest(b, type), y, 0.0);
   Value product = anchor.product.getResult();

@@ -35,8 +35,9 @@ struct OperandPlace {
   graph::Exprs at(KernelBuilder &b, llvm::ArrayRef<graph::Expr> place) const;
 };
 
-/// A thread's state for some queries: the largest score of each so far, the
-/// thread's part of the sum of weights, and some weighted sums of values.
+/// A thread's state for some queries: for each query, the largest score so far
+/// and the thread's part of the sum of weights; and the thread's weighted sums
+/// of values.
 struct AttentionState {
   graph::Exprs largest, total, sums;
 
@@ -58,7 +59,7 @@ public:
   AttentionBlock(KernelBuilder &b, AttentionAnchor anchor);
 
   /// Divides the queries of each head into parts of `queries` queries, one part
-  /// per thread block, and runs `body` on each thread of these blocks. `part`
+  /// per thread block, and emits `body` for the threads of these blocks. `part`
   /// is the number of the part within its head.
   void forBlocks(
       int64_t queries, int64_t threads,
@@ -85,13 +86,15 @@ public:
   /// promises that `key` is in range, so that no check is emitted.
   graph::Expr scoreInside(graph::Expr sum, graph::Expr query, graph::Expr key,
                           bool isInside);
-  /// Returns e^(score - shift), for a `shift` from shiftOf; 0 for a score of
-  /// -inf.
+  /// Returns the weight of `score`, not yet divided by the total of the
+  /// weights; 0 for a score of -inf. For `shift` = shiftOf(largest), the weight
+  /// is e^(score - largest). If scoresAreProducts(), both `score` and `largest`
+  /// are first multiplied by the constant factor.
   graph::Expr weight(graph::Expr score, graph::Expr shift) const;
   /// Rounds a weight to the operand type of the second matrix product.
   graph::Expr rounded(graph::Expr weight) const;
-  /// Returns the shift for scores whose maximum is `largest`; 0 if the maximum
-  /// is -inf.
+  /// Returns the number that weight() subtracts in the exponent for scores
+  /// whose maximum is `largest`; 0 if the maximum is -inf.
   graph::Expr shiftOf(graph::Expr largest) const;
   graph::Expr lowest() const;
   graph::Expr zero() const;
@@ -109,8 +112,10 @@ public:
   static void correct(AttentionState &state, llvm::ArrayRef<graph::Expr> by,
                       llvm::function_ref<int64_t(int64_t n)> of);
   /// Merges the states of all slices of a block into the state of the first
-  /// slice. A slice is a set of `threads` threads, and each slice has processed
-  /// different keys. `parts` is shared memory of shape partsOfSlices.
+  /// slice. Slices are sets of threads that have processed different keys.
+  /// `slice` is the number of the executing thread's slice, `inSlice` the
+  /// thread's number in it, and `of(n)` the query of weighted sum n. `parts` is
+  /// shared memory of shape partsOfSlices.
   void mergeSlices(AttentionState &state, int64_t slices, graph::Expr slice,
                    graph::Expr inSlice, mlir::Value parts,
                    llvm::function_ref<int64_t(int64_t n)> of);
@@ -121,10 +126,11 @@ public:
     return {slices / 2, 2 * queries + values, threads};
   }
 
-  /// `result` multiplies `sum`, a weighted sum of values, by `factor` (1 /
-  /// total of the weights) and applies the group's epilogue. The store
-  /// functions also store the result, for one column or for a pair of adjacent
-  /// columns (the first one even and in range).
+  /// result() multiplies `sum`, a weighted sum of elements of V, by `factor` (1
+  /// / total of the weights), applies the group's epilogue, and returns the
+  /// result. storeResult() and storePair() do the same and store the result,
+  /// for one column or for a pair of adjacent columns (the first one even and
+  /// in range).
   graph::Expr result(graph::Expr sum, graph::Expr factor, graph::Expr query,
                      graph::Expr column);
   void storePair(graph::Expr first, graph::Expr second, graph::Expr factor,
@@ -142,8 +148,8 @@ private:
   /// Whether two adjacent columns of the result are stored with one
   /// instruction.
   bool storesPairs() const;
-  /// Whether weights are computed as powers of 2 (kernel.exp2), so that shifts
-  /// are exponents of 2.
+  /// Whether weights are computed as powers of 2 (kernel.exp2). If so,
+  /// shiftOf() returns an exponent of 2.
   bool hasPowers() const { return powersOfScore > 0; }
 
   /// Factor that turns a score into an exponent of 2: log2(e), times the

@@ -13,14 +13,16 @@
 //     key_tile, value_tile <- keys and values; barrier
 //     scores = f(query_tile x key_tile)
 //     larger = max(largest, scores)   over the threads with the same queries
-//     weight_tile <- e^(scores - larger); barrier
-//     total = total * correction + weights
+//     correction = e^(largest - larger), largest = larger
+//     weight_tile <- weights = e^(scores - larger); barrier
+//     total = total * correction + sum of the weights
 //     sums = sums * correction + weight_tile x value_tile; barrier
 //   result = epilogue(sums / total)
 //
-// If there are few queries for the device, slices of a block divide the keys
-// and finally merge their states through shared memory. Operands in narrow
-// float types that no tensor core multiplies are widened when they are loaded.
+// If there are few queries for the device, the threads of a block form slices,
+// which divide the keys of each block of keys and finally merge their states
+// (largest, total, sums) through shared memory. Operands in narrow float types
+// that no tensor core multiplies are widened when they are loaded.
 
 #include "dialects/kernel/ValueNames.h"
 #include "passes/schedule/PlanFields.h"
@@ -35,7 +37,8 @@ namespace ingot::schedule {
 namespace {
 
 /// The tile of a thread block: `queries` queries and `keys` keys at a time.
-/// `across` threads share each group of `threadQueries` queries.
+/// `across` threads share each group of `threadQueries` queries. `slices` sets
+/// of threads process the same queries and divide the keys.
 struct BlockAttentionTile {
   int64_t queries, keys, across, threadQueries, slices = 1;
 
@@ -47,9 +50,9 @@ struct BlockAttentionTile {
   int64_t threadColumns(int64_t width) const {
     return llvm::divideCeil(width, across);
   }
-  /// Length in elements of a row of queries or keys in shared memory. It is
-  /// padded by 16 bytes so that threads that store a column use different
-  /// banks.
+  /// The length in elements of a row of `count` queries or keys in shared
+  /// memory, padded by 16 bytes so that threads that store a column use
+  /// different banks.
   static int64_t row(int64_t count) { return count + 4; }
   int64_t sharedBytes(const AttentionAnchor &anchor) const {
     return 4 * (anchor.depth() * (row(queries) + row(keys)) +
@@ -129,9 +132,9 @@ private:
   // Tiles
   //===--------------------------------------------------------------------===//
 
-  /// Calls `one` for each element of a `rows` x `columns` tile. The threads of
-  /// the block divide the elements so that adjacent threads access adjacent
-  /// elements along the operand's contiguous axis.
+  /// Emits `one` for each element of a `rows` x `columns` tile of `operand`.
+  /// The threads of the block divide the elements so that adjacent threads
+  /// access adjacent elements along the operand's contiguous axis.
   void fill(Value operand, int64_t rows, int64_t columns,
             llvm::function_ref<void(Expr row, Expr column)> one) {
     OperandPlace place = OperandPlace::of(operand);
@@ -198,7 +201,8 @@ private:
   // Steps of the algorithm
   //===--------------------------------------------------------------------===//
 
-  /// Returns which of this thread's queries sum `n` belongs to.
+  /// Returns the number, among this thread's queries, of the query to which sum
+  /// number `n` belongs.
   int64_t queryOf(int64_t n) const { return n / columns; }
 
   AttentionState overKeys() {
@@ -229,7 +233,8 @@ private:
 
   /// Multiplies this thread's queries (rows of `left`) by columns [column,
   /// column + count) of `right`, at the indices [first, first + steps) of the K
-  /// dimension. Returns `sums` plus these products.
+  /// dimension. Returns `sums` plus these products. `name` and `step` are the
+  /// names of a sum and of an index along K in the generated code.
   Exprs multiply(Value left, Value right, Expr first, Expr column,
                  int64_t count, int64_t steps, StringRef name, StringRef step,
                  const Exprs &sums) {
@@ -257,8 +262,11 @@ private:
         });
   }
 
-  /// Turns scores into weights and stores them in shared memory, where all
-  /// threads of the block can read them.
+  /// Computes the weights of this thread's keys in the block of keys that
+  /// begins at `firstKey`, from `scores` (dot products), and stores them in
+  /// shared memory, where all threads of the block can read them. Updates
+  /// `state` for these keys, except that the weighted values are not added to
+  /// its sums yet.
   void weigh(AttentionState &state, Exprs scores, Expr firstKey) {
     int64_t count = tile.threadKeys();
     Exprs corrections;
@@ -416,7 +424,7 @@ private:
                      5 * double(anchor.depth() + tile.sliceKeys());
     double blocks = double(llvm::divideCeil(anchor.keys().most(), tile.keys));
     double merging = 400 * std::log2(double(tile.slices));
-    // Enough threads are four warps for each warp scheduler of each SM, since
+    // An SM is busy with 16 warps: four for each of its warp schedulers, since
     // arithmetic instructions have a latency of four cycles.
     return AttentionStrategyOnDevice::seconds(
         anchor,

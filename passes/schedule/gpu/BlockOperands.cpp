@@ -51,7 +51,8 @@ public:
   }
 
 private:
-  /// Returns the indices of the result on all axes except the last one.
+  /// Returns the index in the result of row `row` of batch `batch`, without the
+  /// last axis.
   Exprs rowOf(KernelBuilder &b, Expr batch, Expr row) const {
     if (oneMatrix)
       return b.delinearize(row, ArrayRef(sizes).drop_back());

@@ -12,9 +12,10 @@ inline int64_t bytesOf(mlir::Type element) {
   return element.getIntOrFloatBitWidth() / 8;
 }
 
-/// A matrix product, or a convolution as an implicit one: rows are output
-/// positions, steps (the K dimension) are the window's elements with their
-/// channels, and each group of channels is a batch.
+/// A matrix product, or a convolution that is computed as one (implicit GEMM).
+/// The rows of a convolution are its output positions, its steps (indices along
+/// K) are the elements of the window with their channels, and each of its
+/// groups of channels is a batch.
 ///
 ///   result[batch, row, column] = first(batch, column)
 ///       + sum over step of left(batch, row, step) * right(batch, step, column)
@@ -22,13 +23,16 @@ class BlockOperands {
 public:
   virtual ~BlockOperands() = default;
   /// Returns the product that a group's anchor computes: of floats of one type,
-  /// of int8 with int32 sums, or of floats and weights of 2, 4 or 8 bits. Null
-  /// if the anchor computes anything else.
+  /// of 8-bit floats with f32 sums, of int8 with int32 sums, or of f32 and
+  /// weights of 2, 4 or 8 bits. Null if the anchor computes anything else
+  /// (including int8 products with zero points), if the group has several
+  /// results or one whose shape differs from the anchor's, or if a size other
+  /// than that of the first axis is dynamic.
   static std::unique_ptr<BlockOperands> of(GroupView group) {
     return of(group, group.anchor());
   }
   /// Returns the product that `anchor`, one of several anchors of a group,
-  /// computes.
+  /// computes; null as above.
   static std::unique_ptr<BlockOperands> of(GroupView group,
                                            mlir::Operation *anchor);
 
@@ -41,16 +45,16 @@ public:
 
   mlir::Type leftType() const { return graph::elementOf(leftTensor); }
   mlir::Type rightType() const { return graph::elementOf(rightTensor); }
-  /// The number of consecutive steps (K) that share a load of the right
-  /// operand. They begin at a multiple of this number.
+  /// The number of consecutive steps (K) for which rightSteps loads elements
+  /// together. The first of these steps is a multiple of this number.
   int64_t together = 1;
   /// Bytes of the right operand per element.
   double rightBytes = 0;
   /// Whether elements of the right operand are unpacked or dequantized after
   /// the load.
   virtual bool isUnpacked() const { return false; }
-  /// The type in which the operands are multiplied if it has fewer bits than
-  /// their own type (for example tf32).
+  /// The type to which tensor cores round the operands, if it has fewer bits
+  /// than the operands' own type (for example tf32); null otherwise.
   mlir::Type multiplied;
   /// Whether batches are groups of channels of a convolution.
   bool areGroups = false;
@@ -97,7 +101,8 @@ public:
 };
 
 /// Packs constant weights so that the steps (K) of each column are contiguous,
-/// padded to multiples of 16 bytes.
+/// padded to multiples of 16 bytes. Does nothing for batched right operands and
+/// for weights of 2, 4 or 8 bits (NarrowMatMulOp).
 void packColumns(graph::GroupOp group, mlir::Operation *anchor);
 inline void packColumns(graph::GroupOp group) {
   packColumns(group, GroupView(group).anchor());
@@ -105,8 +110,9 @@ inline void packColumns(graph::GroupOp group) {
 /// Whether the right operand is packed as by packColumns, or not packed at all.
 bool isInColumns(const BlockOperands &operands);
 
-/// Whether 16-byte accesses within runs of `run` contiguous elements are
-/// aligned, given an aligned buffer.
+/// Whether each run of `run` contiguous elements of `tensor` consists of
+/// aligned 16-byte vectors, if the tensor's buffer is aligned. False if the
+/// tensor has no buffer.
 bool hasVectors(KernelBuilder &b, mlir::Value tensor, int64_t run);
 llvm::SmallVector<mlir::Value> valuesOf(llvm::ArrayRef<graph::Expr> exprs);
 /// Starts an asynchronous 16-byte copy from `from` at indices `at` to `to` at

@@ -16,9 +16,10 @@
 // multiplied. This takes two buffers and one barrier per K tile.
 //
 // Sums start with the bias and add the products in order, so that they equal
-// those of an element-wise loop, as --strict requires. Otherwise, if there are
-// few tiles for the device, several slices of a block compute one tile (split-K
-// within the block) and add their sums in shared memory.
+// those of an element-wise loop, as --strict requires. Without --strict, if
+// there are few tiles for the device, the threads of a block form several
+// slices, which compute the same tile from different K tiles (split-K within
+// the block) and add their sums in shared memory.
 
 #include "passes/schedule/DeviceTime.h"
 #include "passes/schedule/PlanFields.h"
@@ -48,16 +49,16 @@ struct BlockTile {
   int64_t ofSlice() const { return rows / threadRows * across(); }
   int64_t sums() const { return threadRows * threadColumns; }
   int64_t threads() const { return ofSlice() * slices; }
-  /// Registers of a thread: sums, operands, and about as many for addresses as
-  /// nvcc 13 uses.
+  /// Estimates the registers of a thread: for sums, for operands, and 40 for
+  /// addresses, about as many as nvcc 13 uses.
   int64_t registers() const { return sums() + threadRows + threadColumns + 40; }
   int64_t sharedBytes(bool usesVectors) const {
     return 4 * (slices * (usesVectors ? 2 * (rows * pitch + kTile * columns)
                                       : kTile * (rows + 4 + columns)) +
                 sumsOfSlices());
   }
-  /// Elements from one row of the left tile to the next when it is loaded by
-  /// 16-byte copies; padded so that adjacent rows use different banks.
+  /// The distance in elements between rows of the left tile, if 16-byte copies
+  /// load it; padded so that adjacent rows use different banks.
   static constexpr int64_t pitch = kTile + 4;
   int64_t sumsOfSlices() const { return (slices - 1) * rows * columns; }
 };
@@ -338,8 +339,9 @@ private:
         });
   }
 
-  /// Adds the sums of all slices (sets of threads that multiply different K
-  /// tiles) in a fixed order; the first slice stores them.
+  /// Emits the reduction over slices (sets of threads that multiply different K
+  /// tiles): the threads of the first slice add the sums of all slices and the
+  /// bias, in a fixed order, and store the results.
   void storeSlices(const Exprs &sums) {
     b.when(slice > 0.0, [&] {
       for (auto [n, sum] : llvm::enumerate(sums))
@@ -442,9 +444,9 @@ public:
 
 protected:
   bool fits(const BlockOperands &operands, GroupOnTarget group) const override {
-    // A convolution with groups uses this strategy only if it is faster than
-    // one thread per result element. If `group` is a kernel function already,
-    // that has been decided before.
+    // A convolution with groups uses this strategy only if its kernel is faster
+    // than a kernel with one thread per result element. If `group` is a kernel
+    // function already, this strategy has been chosen for it.
     return !operands.areBytes() &&
            (!operands.areGroups ||
             isa<kernel::FuncOp>(group.block->getParentOp()) ||
@@ -478,11 +480,11 @@ private:
   }
 
   /// Estimates the time of a product. Threads read operands from shared memory.
-  /// Loading takes about 15 instructions per 16-byte copy or element of a
-  /// matrix (an SM starts 1.4 warp instructions per cycle) and 40 per element
-  /// of a convolution window. While a block waits for its K tile, only other
-  /// blocks compute. Merging slices moves their sums through shared memory and
-  /// back at 128 bytes per cycle.
+  /// Loading a K tile takes about 15 instructions per 16-byte copy or element
+  /// of a matrix (an SM starts 1.4 warp instructions per cycle) and 40 per
+  /// element of a convolution window. While a block waits for its K tile, only
+  /// other blocks compute. Merging slices moves their sums through shared
+  /// memory and back at 128 bytes per cycle.
   static double seconds(const BlockOperands &operands, const BlockTile &tile,
                         const TargetDescription &target) {
     const Device &device = target.device;

@@ -1,11 +1,12 @@
 // Reductions by thread blocks: reductions of leading axes that keep the last
 // axis, and reductions of few rows.
 //
-// Reduced elements are "steps" (say, all positions of an image); the kept
-// trailing axes are contiguous "columns" (its channels). If the last axis is
-// reduced, there is a single column. A block has some adjacent columns. Its
-// threads divide the steps of these columns so that a warp reads contiguous
-// memory, and combine their totals in shared memory by a tree:
+// Reduced elements are "steps" (say, all positions of an image); kept axes
+// before them are "rows" (images); the kept trailing axes are contiguous
+// "columns" (channels). If the last axis is reduced, there is a single column.
+// A block has some adjacent columns. Its threads divide the steps of these
+// columns so that a warp reads contiguous memory, and combine their totals in
+// shared memory by a tree:
 //
 //   total = init
 //   for this thread's steps: total = combine(total, x[row, step, column])
@@ -18,9 +19,9 @@
 //   result[row, column] = epilogue(finish(totals[0][column]))
 //
 // If there are few columns or rows for the device, several blocks divide the
-// steps into slices. Each block stores its totals and increments a counter; the
-// block that completes the count merges all slices in their order, so that the
-// result is deterministic.
+// steps of the same columns into slices. Each block stores its totals and
+// increments a counter; the block that completes the count merges the totals of
+// all slices in their order, so that the result is deterministic.
 //
 // With one thread per column instead, the mean of each of 32 channels over 112
 // x 112 positions would be computed by a single warp in 12,544 sequential
@@ -66,9 +67,9 @@ struct ReductionAxes {
   SmallVector<int64_t> rows, steps, columns;
 };
 
-/// The size of a block: its columns, the number of threads that divide the
-/// elements of each column (`parts`), and how many blocks divide the elements
-/// of the same columns (`slices`).
+/// The size of a block: its columns, the number of its threads that divide the
+/// elements of each column (`parts`), and the number of blocks that divide the
+/// elements of the same columns (`slices`).
 struct ReductionBlock {
   int64_t columns, parts, slices;
 
@@ -141,8 +142,8 @@ private:
   /// If the reduced axes are adjacent and all sizes are static, sets
   /// `stretches` to views of the buffers that the reduction reads, in which the
   /// reduced axes are merged into one axis and the columns into another. Leaves
-  /// it empty otherwise, or if a buffer cannot be viewed that way. Buffers of a
-  /// single element are ignored.
+  /// `stretches` empty otherwise, or if a buffer cannot be viewed that way.
+  /// Buffers of a single element are ignored.
   void findStretches() {
     if (axes.steps.back() - axes.steps.front() + 1 !=
             int64_t(axes.steps.size()) ||
@@ -277,7 +278,8 @@ private:
   ReductionAxes axes;
   ReductionBlock block;
   int64_t columns;
-  /// The type in which totals are stored in shared memory.
+  /// The type in which totals are stored in shared memory and in the scratch
+  /// buffer of the slices.
   Type stored;
   Value totals;
   /// The stored tensors that the reduction reads, each with a view of its
@@ -297,10 +299,10 @@ public:
     if (!group.target.isDevice() || !isOfColumns(group))
       return false;
     // With several columns, `group` uses this strategy if it is faster than one
-    // thread per column. With a single one, it must be clearly faster than one
-    // block per row (strategies/Reduction.cpp), as estimates of latency are
-    // rough. If `group` is a kernel function already, that has been decided
-    // before.
+    // thread per column. With a single column, the strategy must be clearly
+    // faster than one block per row (strategies/Reduction.cpp), as estimates of
+    // latency are rough. If `group` is a kernel function already, this strategy
+    // has been chosen for it.
     ReductionAxes axes(cast<ReductionOpInterface>(group.anchor()));
     if (isa<kernel::FuncOp>(group.block->getParentOp()))
       return true;
@@ -373,8 +375,8 @@ private:
     int64_t warp = group.target.device.warp,
             all = llvm::PowerOf2Ceil(uint64_t(axes.columnCount())),
             steps = llvm::PowerOf2Ceil(uint64_t(axes.stepCount().most()));
-    // Memory is read in sectors of 32 bytes, so a block has at least the
-    // columns of a sector.
+    // Memory is read in sectors of 32 bytes, so a block has at least as many
+    // columns as a sector has elements, or all columns if there are fewer.
     int64_t sector = 32 * 8 / type.getIntOrFloatBitWidth();
     Ranking<ReductionBlock> ranking;
     for (int64_t columns = std::min(all, sector);
@@ -389,8 +391,9 @@ private:
 
   /// Estimates the time: elements arrive at memory bandwidth if there are
   /// enough threads. A thread waits about 600 cycles for four loads, as
-  /// compilers unroll its loop four times. Each step of the tree takes about
-  /// 100 cycles for a barrier and two accesses to shared memory.
+  /// compilers unroll its loop four times. Each level of the tree that merges
+  /// the parts takes about 100 cycles for a barrier and two accesses to shared
+  /// memory.
   static double seconds(GroupOnTarget group, const ReductionBlock &block) {
     const Device &device = group.target.device;
     auto reduction = cast<ReductionOpInterface>(group.anchor());

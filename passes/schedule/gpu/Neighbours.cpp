@@ -32,7 +32,8 @@ int64_t lanesOfAccess(GroupView group) {
   return std::max<int64_t>(lanes, 1);
 }
 
-/// Whether the group computes only numbers, which vectors can hold.
+/// Whether all tensors of the group have elements that vectors can hold:
+/// integers or floats.
 static bool areNumbers(GroupView group) {
   auto isNumber = [](Value v) { return elementOf(v).isIntOrFloat(); };
   return llvm::all_of(group.block->getArguments(), isNumber) &&
@@ -41,9 +42,9 @@ static bool areNumbers(GroupView group) {
          });
 }
 
-/// Returns a plan for each of `most`, `most` / 2, ... elements per thread that
-/// is more than `least` and for which `fits` holds. Ends with a plan without
-/// entries.
+/// Returns a plan for each number of elements per thread among `most`, `most` /
+/// 2, ... that is greater than `least` and satisfies `fits`, and finally a plan
+/// without entries.
 static SmallVector<Plan> plansOfSizes(GroupView group, int64_t least,
                                       int64_t most,
                                       llvm::function_ref<bool(int64_t)> fits) {

@@ -19,36 +19,44 @@ namespace ingot::schedule {
 /// loaded.
 int64_t lanesOfAccess(GroupView group);
 
-/// The plan entry for the number of elements per thread, a power of two.
+/// Return the plan entry for the number of elements per thread, and its value
+/// in `plan`; 1 if `plan` lacks it.
 llvm::ArrayRef<PlanKey> elementsKey();
 int64_t elementsOfThread(const Plan &plan);
 
 /// Returns plans for different numbers of adjacent elements per thread along
-/// the last axis of `trips`: lanesOfAccess(group), half of it, and so on, the
-/// preferred plan first. Each number leaves at least `enough` threads per SM.
-/// It also divides `run`, the number of adjacent elements that are computed in
-/// the same way. The last plan has no entries and means one element per thread.
+/// the last axis of the iteration space `trips`: lanesOfAccess(group), half of
+/// it, and so on, the preferred plan first. Numbers that leave fewer than
+/// `enough` threads per SM are omitted, as are those that do not divide `run`,
+/// the number of adjacent elements that are computed in the same way. The last
+/// plan has no entries and means one element per thread; it is the only one on
+/// a CPU.
 llvm::SmallVector<Plan> plansByElements(GroupOnTarget group,
                                         llvm::ArrayRef<graph::Dim> trips,
                                         const graph::Dim &run, int64_t enough);
 /// Returns plans in which each thread computes several whole rows along the
 /// last axis, if that axis is short, like the channels of an image. A thread
 /// gets at most as many rows as fill one 16-byte access to an operand in which
-/// the second-to-last axis is contiguous. Empty if the last axis is longer.
+/// the second-to-last axis is contiguous. The last plan has no entries and
+/// means one element per thread. Returns no plans on a CPU, or if there are
+/// fewer than two axes, if the last axis has more than 4 elements, or if one of
+/// the last two axes has a dynamic size.
 llvm::SmallVector<Plan> plansByRows(GroupOnTarget group,
                                     llvm::ArrayRef<graph::Dim> trips,
                                     int64_t enough);
 
 /// Emits a loop nest over `trips`, divided among threads, with vectors along
 /// the last axis. The number of lanes is the greatest common divisor of
-/// `elements` and the size of that axis.
+/// `elements` and the size of that axis. `body` gets the index of the first
+/// lane.
 void forNeighbours(KernelBuilder &b, llvm::ArrayRef<graph::Dim> trips,
                    int64_t elements,
                    llvm::function_ref<void(llvm::ArrayRef<graph::Expr>)> body);
 /// Emits a loop nest over `trips`, divided among threads, in which each thread
-/// computes several whole rows along the last axis before it stores the first
-/// element. Returns false and emits nothing unless `elements` is the size of
-/// several rows.
+/// computes `elements` elements, several whole rows along the last axis, before
+/// it stores the first one. Returns false and emits nothing unless `elements`
+/// is the size of at least two rows, whose number divides the second-to-last
+/// axis.
 bool forNeighbourRows(
     KernelBuilder &b, llvm::ArrayRef<graph::Dim> trips, int64_t elements,
     llvm::function_ref<graph::Expr(llvm::ArrayRef<graph::Expr>)> element,

@@ -9,7 +9,9 @@ using namespace ingot::graph;
 
 namespace ingot::schedule {
 
-/// Whether `product` has few rows and constant weights.
+/// Whether `product` is a float product of few rows, with enough steps (K) for
+/// the threads of a warp, whose weights form one matrix that is packed or can
+/// be (mayBeInPanels). All its sizes must be static.
 static bool isOfFewRows(MatMulOp product, bool packs) {
   // Each thread of a warp gets at least one of the steps (indices along K).
   constexpr int64_t fewestSteps = 32;
@@ -22,8 +24,8 @@ static bool isOfFewRows(MatMulOp product, bool packs) {
          mayBeInPanels(product.getB(), packs);
 }
 
-/// Returns the RMS norm (without centering) of the product's left operand; null
-/// if there is none.
+/// Returns the RMS norm that computes the product's left operand, possibly
+/// through a cast: a norm without centering and shift. Null if there is none.
 static LayerNormOp normBefore(MatMulOp product) {
   Operation *before = product.getA().getDefiningOp();
   if (isa_and_nonnull<CastOp>(before))
@@ -34,8 +36,8 @@ static LayerNormOp normBefore(MatMulOp product) {
              : LayerNormOp();
 }
 
-/// Returns the only user of a value if it is elementwise on the same shape;
-/// null otherwise.
+/// Returns the only user of a value if this user is an elementwise operator
+/// whose result has the value's shape; null otherwise.
 static Operation *readerInPlace(Value v) {
   Operation *reader = v.hasOneUse() ? *v.user_begin() : nullptr;
   return isa_and_nonnull<ElementwiseOpInterface>(reader) &&
@@ -44,8 +46,10 @@ static Operation *readerInPlace(Value v) {
              : nullptr;
 }
 
-/// Returns the matrix product from whose result `v` is computed elementwise;
-/// null if there is none.
+/// Follows the first operands from `v` back through at most three elementwise
+/// operators to a matrix product and returns it. Null if there is none, or if
+/// one of these results, `v` included, has several users or other sizes than
+/// `sizes`.
 static MatMulOp productBehind(Value v, const Dims &sizes) {
   constexpr int mostBetween = 4;
   for (int i = 0; i < mostBetween; ++i) {
@@ -61,8 +65,8 @@ static MatMulOp productBehind(Value v, const Dims &sizes) {
   return {};
 }
 
-/// Whether two products have the same left operand and right operands of the
-/// same type.
+/// Whether `x` and `y` are two products with the same left operand, whose right
+/// operands have the same type, as have their results.
 static bool areAlike(MatMulOp x, MatMulOp y) {
   return x != y && x.getA() == y.getA() &&
          x.getResult().getType() == y.getResult().getType() &&

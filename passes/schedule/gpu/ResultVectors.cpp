@@ -5,7 +5,7 @@ using namespace ingot::graph;
 
 namespace ingot::schedule {
 
-/// Returns the value before rounding if `x` was rounded and widened again,
+/// If `x` was rounded and widened again, returns the value before rounding,
 /// since the store rounds it anyway; else `x`.
 static Value unrounded(Expr x) {
   auto wide = x.value.getDefiningOp<arith::ExtFOp>();

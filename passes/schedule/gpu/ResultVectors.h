@@ -3,9 +3,9 @@
 //
 // Each thread has two adjacent columns of every MMA of 8 columns ("unit"). So
 // that a thread reads and writes up to 16 bytes at once, the columns of several
-// MMAs are interleaved: with four MMAs, columns 2t and 2t + 1 of MMA u are
-// columns 8t + 2u and 8t + 2u + 1 of these 32. This is free, since the right
-// operand is read in the same order.
+// MMAs are interleaved: with four MMAs, columns 2t and 2t + 1 of MMA u, which
+// thread t of each four has, are columns 8t + 2u and 8t + 2u + 1 of these 32.
+// This is free, since the right operand is read in the same order.
 
 #ifndef INGOT_PASSES_SCHEDULE_GPU_RESULTVECTORS_H
 #define INGOT_PASSES_SCHEDULE_GPU_RESULTVECTORS_H
@@ -18,10 +18,9 @@ namespace ingot::schedule {
 /// `rows` x `columns`.
 class ResultVectors {
 public:
-  /// `across` is the number of MMAs side by side of which a thread has sums.
-  /// Columns are interleaved only if `mayDeal` is set. With `areWhole`, they
-  /// are interleaved only if groups of interleaved MMAs divide the product's
-  /// columns evenly.
+  /// A thread has sums of `across` MMAs along the columns. Columns are
+  /// interleaved only if `mayDeal` is set. If `areWhole` is set, the columns of
+  /// a group of interleaved MMAs must also divide the product's columns evenly.
   ResultVectors(KernelBuilder &b, const BlockOperands &operands, int64_t rows,
                 int64_t columns, int64_t across, bool mayDeal, bool areWhole);
 
@@ -32,19 +31,21 @@ public:
   /// MMAs, or one.
   int64_t columns() const { return columnsPerVector; }
 
-  /// Returns the column of the product that is column `offset` (0 to
-  /// columnsOfGroup() - 1) of thread `lane` in number `group` of the warp's
-  /// groups of interleaved MMAs. The warp's columns begin at `first`. The
-  /// returned column may be outside of the product.
+  /// Returns a column of the product: the one that thread `lane` of a warp has
+  /// at position `offset` (0 to columnsOfGroup() - 1) among its columns of a
+  /// group of interleaved MMAs. `group` is the number of that group in the
+  /// warp, whose columns begin at `first`. The returned column may be outside
+  /// of the product.
   graph::Expr columnOf(graph::Expr first, graph::Expr lane, graph::Expr group,
                        int64_t offset) const;
-  /// Returns the row or column clamped to the product, so that loads need no
-  /// condition.
+  /// Return a row, or the first column of a store, clamped to the product, so
+  /// that loads need no condition.
   graph::Expr insideRow(graph::Expr row) const;
   graph::Expr insideColumn(graph::Expr column) const;
 
-  /// Runs `body` if the row, or all columns of the store that begins at
-  /// `column`, are inside of the product.
+  /// Emit `body`, under the condition that the row, or the columns of the store
+  /// that begins at `column`, are inside of the product; without a condition if
+  /// they always are.
   void whenRow(graph::Expr row, llvm::function_ref<void()> body) const;
   void whenColumn(graph::Expr column, llvm::function_ref<void()> body) const;
 
@@ -54,8 +55,9 @@ public:
     mlir::Value tensor;
     graph::Exprs elements;
   };
-  /// Applies the epilogue to the sums of one store at a position inside of the
-  /// product. Operands in `loaded` are not loaded again.
+  /// Applies the epilogue to the sums of one store, which begins at (`row`,
+  /// `column`) inside of the product. Operands in `loaded` are not loaded
+  /// again.
   graph::Exprs resultsOf(llvm::ArrayRef<graph::Expr> sums, graph::Expr batch,
                          graph::Expr row, graph::Expr column,
                          llvm::ArrayRef<Loaded> loaded = {}) const;
@@ -63,7 +65,8 @@ public:
              graph::Expr row, graph::Expr column) const;
 
 private:
-  /// Whether stores of `count` columns are aligned to their size in the result.
+  /// Whether each store of `count` columns to the result is at an address that
+  /// is a multiple of the size of the store.
   bool areAligned(int64_t count) const;
   /// Whether the target has one instruction for the store of a thread's
   /// adjacent columns.

@@ -1,18 +1,23 @@
 // Attention with few queries on a device, reading each key and value once.
 //
-// The kernel takes the time of loading keys and values, as in a decoder with
-// one query and a KV cache. A block processes one head, and its threads divide
-// the keys. A group of adjacent threads shares a key: each thread reads 16-byte
-// vectors of the key's row, and of the rows of values:
+// The kernel takes about as long as loading keys and values does, as in a
+// decoder with one query and a KV cache. A block processes one head, and its
+// threads divide the keys. A group of adjacent threads shares a key: each
+// thread reads some 16-byte vectors of the row of the key, and of the row of
+// its value:
 //
 //   largest = -inf, total = 0, sums = 0                    per group
 //   for the group's keys, some at a time:
 //     scores = f(q x keys)          reduced over the group by shuffles
-//     larger = max(largest, scores), weights = e^(scores - larger)
-//     total, sums = corrected, plus the weights and weighted values
+//     larger = max(largest, scores), correction = e^(largest - larger)
+//     weights = e^(scores - larger), largest = larger
+//     total = total * correction + sum of the weights
+//     sums = sums * correction + weights x values
 //   shared memory <- largest, total, sums
 //   barrier
-//   result = epilogue(corrected sums of all groups / corrected total)
+//   total, sums = those of all groups, each multiplied by
+//                 e^(largest of the group - largest of all groups), added
+//   result = epilogue(sums / total)
 
 #include "dialects/kernel/ValueNames.h"
 #include "passes/schedule/gpu/AttentionBlock.h"
@@ -28,14 +33,14 @@ using namespace ingot::graph;
 namespace ingot::schedule {
 namespace {
 
-/// The size of a block: its warps, and the keys that a group of adjacent
-/// threads processes at a time.
+/// The parameters of a kernel: the queries per head, the warps of a thread
+/// block, and the keys that a group of adjacent threads processes at a time.
 struct RowAttentionTile {
   int64_t queries, warps, keys;
   /// Elements of a 16-byte vector, and how many such vectors of each key row
   /// and value row a thread reads.
   int64_t vectorElements, keyVectors, valueVectors;
-  /// The number of adjacent threads that share each key: a group.
+  /// The number of threads in a group: adjacent threads that share each key.
   int64_t together;
 
   RowAttentionTile(const AttentionAnchor &anchor, int64_t warps, int64_t keys,

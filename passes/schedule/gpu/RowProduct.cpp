@@ -1,17 +1,17 @@
 // Matrix products of few rows on a device, reading each weight once.
 //
-// The kernel takes the time of loading the right operand, so as many loads as
-// possible must be in flight. Warps divide the columns and the steps (K);
-// partial sums are added in shared memory:
+// The kernel takes about as long as loading the right operand does, so as many
+// loads as possible must be in flight. Warps divide the columns and the steps
+// (K); partial sums are added in shared memory:
 //
 //   sums[row][column] <- products of this thread's steps
 //   parts[part][row, column] <- sums, reduced over the warp
 //   barrier
 //   result[row, column] = epilogue(sum over part of parts[part][row, column])
 //
-// If a norm precedes the product, the kernel reads the rows before the norm,
-// sums their squares beside the products, and multiplies the results by the
-// norm's factor.
+// If a norm precedes the product, the kernel reads the input of the norm, sums
+// the squares of its rows along with the products, and multiplies the results
+// by the norm's factor.
 //
 // Packed weights have the steps of each column contiguous: a warp computes
 // `warp_columns` columns, and its threads divide their steps in 16-byte
@@ -116,10 +116,11 @@ private:
     return fitsColumns() ? column : min(column, double(operands.columns - 1));
   }
 
-  /// Calls `step(i, sums)` for i = first, first + by, ... below `count`. All
-  /// threads have a static number of iterations, `trips`. Some have one more,
-  /// which the other threads execute with the last index and then discard, so
-  /// that the loads need no branch.
+  /// Emits `sums = step(i, sums)` for i = first, first + by, ... below `count`,
+  /// and returns the final sums. All threads have at least `trips` iterations,
+  /// a static number. If some threads have one more, the others execute it too,
+  /// with index `count` - 1, and discard its results, so that the loads need no
+  /// branch.
   Exprs overOwn(Expr first, int64_t by, int64_t count, Exprs sums,
                 llvm::function_ref<Exprs(Expr, ArrayRef<Expr>)> step) {
     int64_t trips = count / by;
@@ -193,7 +194,9 @@ private:
   Type loadedType() const {
     return norm ? elementOf(norm.getInput()) : operands.leftType();
   }
-  /// Multiplies the weights of a step (K) by the norm's scale for that step.
+  /// Multiplies the weights of a step (K) by the norm's scale for that step, if
+  /// there is one. `mayBeOutside` says that the step may be beyond the last
+  /// one.
   void scale(MutableArrayRef<Expr> right, Expr step, bool mayBeOutside) {
     if (!norm || norm.getAffine().empty())
       return;
@@ -254,8 +257,8 @@ private:
       sum = b.acrossWarp(sum, [](Expr x, Expr y) { return x + y; });
     b.when(equal(lane, 0.0), [&] {
       keep(sums, warpColumn);
-      // A single warp stores the sums of squares, since warps of other columns
-      // have computed the same ones.
+      // Only the warps of the block's first columns store the sums of squares,
+      // since those of other columns have computed the same sums.
       auto keepSquares = [&] {
         for (int64_t row = 0; row < rows; ++row)
           b.store(squares, sums[rows * allColumns() + row],
@@ -359,7 +362,7 @@ private:
   const BlockOperands &operands;
   RowTile tile;
   /// The products, and the norm of their rows if it is in the group. If there
-  /// are several products or a norm, their weights are packed.
+  /// are several products or a norm, the weights of the products are packed.
   ProductsOfRows together;
   mutable LayerNormOp norm;
   int64_t rows;
@@ -458,7 +461,8 @@ private:
       {{"parts", 1, 32}, &RowTile::parts},
       {{"warp_columns", 1, 128}, &RowTile::warpColumns}};
 
-  /// Default number of warps in a block.
+  /// The number of warps in a block, unless `parts`, the number of warps that
+  /// divide the steps (K) of the same columns, is larger.
   static constexpr int64_t fewestWarps = 4;
 
   /// Whether the right operand is packed, or will be packed.

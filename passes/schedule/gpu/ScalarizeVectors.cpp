@@ -62,8 +62,9 @@ struct SplitOperation : ConversionPattern {
   }
 
 private:
-  /// Returns a lane's location: the name of the vector's value with the lane
-  /// number.
+  /// Returns the location of the scalar for one lane of the result of `op`. If
+  /// that result has a name, the scalar's name is the same, followed by the
+  /// lane number.
   static Location locationOf(Operation *op, int64_t lane) {
     StringRef name = kernel::nameIn(op->getLoc());
     return name.empty() ? op->getLoc()

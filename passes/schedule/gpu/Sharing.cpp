@@ -26,15 +26,15 @@ int64_t mostShared(const Device &device) {
 
 namespace {
 
-/// A load from a tensor or a store to one: buffer, stored value (if any),
-/// indices.
+/// A load from a buffer of a tensor (an argument of the kernel) or a store to
+/// one. `stored` is the value that a store writes; null for a load.
 struct Access {
   Value buffer, stored;
   OperandRange indices;
   int64_t lanes;
 
-  /// Returns the access that `op` makes; nothing if `op` neither loads from a
-  /// tensor nor stores to one.
+  /// Returns the access that `op` makes; nothing if `op` neither loads from an
+  /// argument of the kernel nor stores to one.
   static std::optional<Access> of(Operation &op) {
     auto make = [](Value buffer, Value stored, OperandRange indices,
                    Type type) -> std::optional<Access> {
@@ -99,8 +99,8 @@ private:
       early.try_emplace(keyOf(index), index.value);
   }
 
-  /// Moves a load before the first shuffle if it does not read a result of the
-  /// kernel and if its indices are computed before that shuffle.
+  /// Moves the load `op` before the first shuffle, unless `op` reads a result
+  /// of the kernel or has an index that no load before this shuffle has used.
   void loadAhead(Operation &op, Access access, ArrayRef<Expr> at) {
     SmallVector<Value> indices;
     for (const Expr &index : at)

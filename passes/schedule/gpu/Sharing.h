@@ -7,20 +7,23 @@
 
 namespace ingot::schedule {
 
-/// Calls `body` for this thread's share of `count` items: item number `thread`,
-/// and every `threads`-th item after that. Unrolled, so only for few
-/// iterations.
+/// Emits `body` for this thread's share of `count` items: item number `thread`,
+/// and every `threads`-th item after that. The code is unrolled, so `threads`
+/// threads should have few items each.
 void share(KernelBuilder &b, graph::Expr thread, int64_t threads, int64_t count,
            llvm::function_ref<void(graph::Expr)> body);
 
-/// Returns the shared memory available to a block: the static limit, or all of
-/// it on compute capability 9.0, whose kernels request more from the driver.
+/// Returns the bytes of shared memory that a block can use: on devices with
+/// products by warpgroups (compute capability 9.0) the most that the device
+/// allows, since their kernels request it from the driver; on others the limit
+/// for statically declared shared memory.
 int64_t mostShared(const Device &device);
 
-/// Keeps elements in registers between passes over a row that several threads
-/// share, in the block in which `b` builds. Each element is loaded once, before
-/// the first shuffle if possible, and only the last store to each element
-/// remains. No thread may read elements that another thread stores.
+/// Keeps the elements of a row in registers between the passes over the row,
+/// which several threads divide among them. Rewrites the MLIR block in which
+/// `b` builds: each element is loaded once, before the first shuffle if
+/// possible, and only the last store to each element remains. No thread may
+/// read elements that another thread stores.
 void holdRow(KernelBuilder &b);
 
 } // namespace ingot::schedule

@@ -1,5 +1,5 @@
-// Synchronizes a producer warpgroup, which fetches tiles, with the consumer
-// warpgroups that compute.
+// Mbarriers that synchronize the producer warpgroup, which fetches tiles, with
+// the consumer warpgroups, which compute with these tiles.
 
 #ifndef INGOT_PASSES_SCHEDULE_GPU_STAGERING_H
 #define INGOT_PASSES_SCHEDULE_GPU_STAGERING_H
@@ -22,17 +22,20 @@ public:
   graph::Expr further(int64_t number) const;
 
   /// Emits the initialization of the mbarriers by one thread, followed by a
-  /// barrier of the block, or of its cluster if `hasCluster` is set. `empty`
-  /// expects `readers` arrivals; the additional mbarriers expect `arrivals`.
+  /// barrier of the block, or of its cluster if `hasCluster` is set. `thread`
+  /// is the number of the executing thread. A `full` mbarrier completes after
+  /// one arrival, an `empty` mbarrier after `readers` arrivals, and additional
+  /// mbarrier i after `arrivals[i]` arrivals.
   void setUp(graph::Expr thread, int64_t readers,
              llvm::ArrayRef<int64_t> arrivals, bool hasCluster = false) const;
   void await(graph::Expr mbarrier, graph::Expr parity) const;
-  /// Arrives at an mbarrier of this block, or of another block of its cluster.
+  /// Emits an arrival at an mbarrier of this block or, if `block` is not null,
+  /// of block `block` of its cluster.
   void arrive(graph::Expr mbarrier, mlir::Value block = {}) const;
   void expect(graph::Expr mbarrier, int64_t bytes) const;
 
-  /// Returns the pipeline stage that fetch number `count` fills, and the parity
-  /// of the mbarrier phase in which it does.
+  /// Return the pipeline stage that fetch number `count` (from 0) fills, and
+  /// the parity of the phase of `full` that this fetch completes.
   graph::Expr stageOf(graph::Expr count) const;
   graph::Expr parityOf(graph::Expr count) const;
 
@@ -43,7 +46,7 @@ private:
   int64_t stages;
 };
 
-/// Allocates shared memory with this alignment in bytes.
+/// Allocates shared memory aligned to `alignment` bytes.
 mlir::Value sharedAt(int64_t alignment, KernelBuilder &b,
                      llvm::ArrayRef<int64_t> shape, mlir::Type type,
                      const llvm::Twine &name);
@@ -52,8 +55,8 @@ mlir::Value sharedForCopies(KernelBuilder &b, llvm::ArrayRef<int64_t> shape,
                             mlir::Type type, const llvm::Twine &name);
 
 /// Emit setmaxnreg: fewer registers for the threads of the producer warpgroup,
-/// more for those of the consumers. Emit nothing if the consumers' sums fit in
-/// the registers that all threads get at launch.
+/// more for those of the consumers. Emit nothing if the consumers would gain no
+/// registers by this.
 void setRegistersOfFetching(KernelBuilder &b, const WarpgroupTile &tile);
 void setRegistersOfSums(KernelBuilder &b, const WarpgroupTile &tile);
 

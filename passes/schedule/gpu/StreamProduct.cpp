@@ -70,9 +70,9 @@ protected:
         operands.areGroups || operands.steps < 2 * fewest ||
         !areMultipliedByUnits(operands, group) || !isInColumns(operands))
       return false;
-    // `group` uses stream-K if it is clearly faster than the other ways, as
-    // estimates of latency are rough. If `group` is a kernel function already,
-    // that has been decided before.
+    // `group` uses stream-K if it is clearly faster than blocks that compute
+    // whole tiles, as estimates of latency are rough. If `group` is a kernel
+    // function already, this strategy has been chosen for it.
     constexpr double clearly = 0.9;
     return isa<kernel::FuncOp>(group.block->getParentOp()) ||
            rank(operands, group.target).leastCost() <
@@ -99,11 +99,12 @@ private:
                             kTileRowVectors * vectorAccessBytes);
   }
 
-  /// Estimates the time of a product: the K tiles of one share, and the
-  /// completion of tiles that several blocks share. Partial sums of up to two
-  /// tiles are written to L2, blocks are counted, and the block that completes
-  /// a tile reads its parts one after the other (H100 SXM, November 2026: 17
-  /// parts of 64 x 64 sums in about 10 us).
+  /// Estimates the time of a product: one block's equal share of the K tiles,
+  /// and the completion of output tiles that several blocks compute together.
+  /// Each block writes the partial sums of up to two output tiles to L2 and
+  /// adds to their counters. The block that completes an output tile reads all
+  /// parts of the tile one after the other (H100 SXM, November 2026: 17 parts
+  /// of 64 x 64 sums in about 10 us).
   static double seconds(const BlockOperands &operands, const TensorTile &tile,
                         const TargetDescription &target) {
     int64_t all = kTilesOf(operands, tile),

@@ -45,7 +45,8 @@ public:
 protected:
   bool suits(const AttentionAnchor &anchor,
              const TargetDescription &target) const override {
-    // An MMA has 16 rows; with fewer queries, most of them would be wasted.
+    // An MMA has 16 rows; with fewer than 8 queries, more than half of these
+    // rows would be wasted.
     constexpr int64_t fewest = 8;
     Type stored = elementOf(anchor.product.getB());
     auto isOfTf32 = [](Operation *product) {

@@ -17,14 +17,15 @@
 //     sums = sums * correction + weights x values
 //   result = epilogue(sums / total)
 //
-// If there are few queries for the device, slices of a block divide the keys of
-// each block of keys, and finally merge their states through shared memory.
+// If there are few queries for the device, the warps of a block form slices,
+// which divide the keys of each block of keys and finally merge their states
+// (largest, total, sums) through shared memory.
 //
 // The registers of the scores are used directly as left operand of the second
 // product: for 16-bit floats, two adjacent MMAs of scores make 16 steps. For
 // tf32, an MMA has 8 steps in another order (thread t of four has keys 2t and
-// 2t + 1, where the operand has steps t and t + 4), so values are read in that
-// order, too.
+// 2t + 1, where the operand has steps t and t + 4), so values are read in the
+// order of the scores.
 //
 // Rows of the tiles in shared memory have an odd number of 16-byte units, so
 // that eight adjacent rows are in different banks.
@@ -114,11 +115,13 @@ private:
   // Registers of MMA operands
   //===--------------------------------------------------------------------===//
 
-  /// Returns the row (0 or 1) of this thread that sum `n` belongs to.
+  /// Returns to which of this thread's two query rows, 0 or 1, the score or
+  /// weighted sum with number `n` belongs.
   static int64_t halfOf(int64_t n) { return n / 2 % 2; }
 
-  /// Returns the bits of a 32-bit element, or of two 16-bit elements with the
-  /// first one in the low half.
+  /// Converts one 32-bit element, or two 16-bit elements, to the stored type
+  /// and returns their bits in a 32-bit word; of two, the first one is in the
+  /// low half.
   Value wordOf(ArrayRef<Expr> elements) {
     auto bits = [&](Expr x, Type type) {
       x = convert({x.builder, x.value, b.builder.getF32Type()}, stored);
@@ -146,9 +149,9 @@ private:
                                        high.value, multiplied());
   }
 
-  /// Returns one of the two query rows of this thread. For `half` = 0, it is
-  /// the row that the four threads of its group share; for `half` = 1, the row
-  /// eight rows further.
+  /// Returns the number of one of this thread's two queries. For `half` = 0,
+  /// this is query number lane / 4 of the 16 queries of the warp, which four
+  /// threads share; for `half` = 1, the query eight rows further.
   Expr queryAt(int64_t half) {
     return named(firstQuery + lane / 4.0 + double(8 * half), "query");
   }
@@ -210,7 +213,7 @@ private:
   //===--------------------------------------------------------------------===//
 
   /// Loads the keys or the values of the block of keys that begins at
-  /// `firstKey`.
+  /// `firstKey` into buffer number `buffer` (0 or 1) of their tile.
   void fill(bool isKeys, Expr firstKey, Expr buffer) {
     const OperandPlace &place = isKeys ? keyPlace : valuePlace;
     Value operand = isKeys ? block.keyOperand() : block.valueOperand(),
@@ -340,8 +343,9 @@ private:
     return scores;
   }
 
-  /// Turns this thread's scores of query row `half` into weights; returns the
-  /// correction factor of that row's previous sums.
+  /// Turns this thread's scores of query row `half` into weights and updates
+  /// the row's maximum and total in `state`. Returns the factor that corrects
+  /// the row's previous sums.
   Expr weigh(AttentionState &state, MutableArrayRef<Expr> scores,
              int64_t half) {
     auto each = [&](llvm::function_ref<void(Expr &)> body) {

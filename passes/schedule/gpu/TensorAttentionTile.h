@@ -19,11 +19,12 @@ struct TensorAttentionTile {
   TensorAttentionTile(const AttentionAnchor &anchor, int64_t queries,
                       int64_t keys, int64_t slices);
   int64_t vectorElements() const { return vectorAccessBytes / elementBytes; }
-  /// Steps (K) of an MMA.
+  /// The number of steps (K) of an MMA.
   int64_t steps() const { return 2 * vectorElements(); }
-  /// Warps of a slice (a set of warps that processes a part of each block of
-  /// keys) and of the thread block, and the keys per slice in each block of
-  /// keys.
+  /// A slice is a set of warps that processes a part of each block of keys.
+  /// warpsOfSlice() returns the number of warps of a slice, warps() that of the
+  /// thread block, and sliceKeys() the number of keys that a slice processes in
+  /// each block of keys.
   int64_t warpsOfSlice() const { return queries / unitRows; }
   int64_t warps() const { return warpsOfSlice() * slices; }
   int64_t sliceKeys() const { return keys / slices; }
@@ -43,8 +44,8 @@ struct TensorAttentionTile {
     return AttentionBlock::partsOfSlices(slices, warpsOfSlice() * warp, 2,
                                          values());
   }
-  /// Registers of a thread: queries, scores and weights, sums, and about as
-  /// many for addresses as nvcc 13 uses.
+  /// Estimates the registers of a thread: for queries, scores and weights,
+  /// sums, and 56 for addresses, about as many as nvcc 13 uses.
   int64_t registers() const {
     return depth / steps() * 4 + sliceKeys() / 2 +
            sliceKeys() * elementBytes / 8 + values() + 56;

@@ -2,15 +2,15 @@
 // warps load MMA operands from them.
 //
 // In both tiles, the steps (K) of a row or column are contiguous: four 16-byte
-// units. (Only a non-constant 16-bit right operand keeps contiguous columns and
-// is transposed when it is loaded.) load_matrices reads 8 units of 8 adjacent
-// rows at a time. Shared memory has 32 banks of 4 bytes, so 128 bytes are 2
-// rows, and the same unit of rows 0, 2, 4 and 6 would be in the same banks.
-// Unit p of row r is therefore stored at p ^ (r / 2 % 4): the 8 units that are
-// read together are in 8 different groups of banks. In rows of 8 units or more,
-// the place is p ^ (r % 8). Columns that are interleaved between MMAs
-// (ResultVectors.h) are read in pairs: 0, 1, 8, 9, 16, 17, 24 and 25 of four
-// MMAs. Their units are at p ^ (column / 8 % 4).
+// units. (Only a 16-bit right operand that is not packed keeps contiguous
+// columns and is transposed when it is loaded.) load_matrices reads the same
+// unit of 8 adjacent rows at a time. Shared memory has 32 banks of 4 bytes, so
+// 128 bytes are 2 rows, and the same unit of rows 0, 2, 4 and 6 would be in the
+// same banks. Unit p of row r is therefore stored at p ^ (r / 2 % 4): the 8
+// units that are read together are in 8 different groups of four banks. In rows
+// of 8 units or more, the place is p ^ (r % 8). Columns that are interleaved
+// between MMAs (ResultVectors.h) are read in pairs: 0, 1, 8, 9, 16, 17, 24 and
+// 25 of four MMAs. Their units are at p ^ (column / 8 % 4).
 
 #include "passes/schedule/gpu/TensorKTiles.h"
 

@@ -26,7 +26,7 @@ protected:
   void fillRight(graph::Expr firstStep, graph::Expr stage);
   /// Load the MMA operands of a warp for one half of a K tile. loadLeft returns
   /// the operands of all the warp's rows, loadRight those of two adjacent MMAs
-  /// along the columns.
+  /// along the columns: MMAs 2 * `pair` and 2 * `pair` + 1.
   llvm::SmallVector<llvm::SmallVector<mlir::Value, 4>>
   loadLeft(graph::Expr stage, int64_t half);
   llvm::SmallVector<mlir::Value, 4> loadRight(graph::Expr stage, int64_t half,
@@ -51,7 +51,8 @@ protected:
 
 private:
   /// Return the condition that a row, a column or a step (K) is inside of the
-  /// product; nothing if it always is.
+  /// product; nothing if it always is. `steps` is the number of steps of the
+  /// product.
   std::optional<graph::Expr> insideRows(graph::Expr row);
   std::optional<graph::Expr> insideColumns(graph::Expr column);
   std::optional<graph::Expr> insideSteps(graph::Expr step, int64_t steps);
@@ -66,12 +67,14 @@ private:
   /// right tile, for a tile in which the steps (K) of each column are
   /// contiguous.
   graph::Expr swizzledColumn(graph::Expr column, graph::Expr at);
-  /// Run `body` for this thread's share of `count` items, in unrolled code
+  /// Emit `body` for this thread's share of `count` items, in unrolled code
   /// (`share`) or in a loop (`shareLoop`).
   void share(int64_t count, llvm::function_ref<void(graph::Expr)> body);
   void shareLoop(int64_t count, llvm::function_ref<void(graph::Expr)> body);
-  /// Returns the index of item `mine` in the K tile of its slice of the block,
-  /// which has `count` items. Advances `firstStep` and `stage` to that slice.
+  /// Divides items among the K tiles that the slices of the block fill, `count`
+  /// items for each K tile. Returns the index of item number `mine` within its
+  /// K tile, and advances `firstStep` and `stage` from the K tile of the first
+  /// slice to the K tile of this item.
   graph::Expr inSlice(graph::Expr mine, int64_t count, graph::Expr &firstStep,
                       graph::Expr &stage);
   void fillLeftVectors(graph::Expr firstRound, graph::Expr firstStage);
@@ -79,7 +82,7 @@ private:
   void fillRightVectors(graph::Expr firstRound, graph::Expr firstStage);
   void fillLeftElements(graph::Expr firstRound, graph::Expr firstStage);
   void fillRightElements(graph::Expr firstRound, graph::Expr firstStage);
-  /// Stores `load()` if the condition holds, else zero.
+  /// Stores `load()`, or zero if the condition `inside` is present and false.
   void storeGuarded(mlir::Value to, const graph::Exprs &place,
                     std::optional<graph::Expr> inside, mlir::Type type,
                     llvm::function_ref<graph::Expr()> load);

@@ -68,8 +68,9 @@ public:
 protected:
   bool fits(const BlockOperands &operands, GroupOnTarget group) const override {
     // An MMA has 16 steps (K). A convolution with groups uses this strategy
-    // only if it is faster than one thread per result element. If `group` is a
-    // kernel function already, that has been decided before.
+    // only if its kernel is faster than a kernel with one thread per result
+    // element. If `group` is a kernel function already, this strategy has been
+    // chosen for it.
     return operands.steps >= 2 * fewest &&
            areMultipliedByUnits(operands, group) && isInColumns(operands) &&
            (!operands.areGroups ||
@@ -153,12 +154,12 @@ int64_t residentTensorBlocks(const TensorTile &tile, const Device &device) {
 /// The cost of loading operands. `windowInstructions` and `matrixInstructions`
 /// are the warp instructions for one 16-byte vector per thread, of a
 /// convolution window (with its index arithmetic) or of a matrix. An SM starts
-/// `instructionsOfCycle` of them per cycle (four at most). A dependent
-/// instruction of the same thread starts `cyclesOfInstruction` later. A thread
-/// needs `cyclesPerKTile` more cycles per K tile (H100 SXM, November 2026: K
-/// tiles of 2, 3 and 8 vectors per thread, 0.28 to 0.59 us). `elementSeconds`
-/// is the wait for each element that is loaded by itself (same machine: 12
-/// rounds of 16 elements per thread, 57 us).
+/// `instructionsOfCycle` of these instructions per cycle, although it could
+/// start four. A dependent instruction of the same thread starts
+/// `cyclesOfInstruction` later. A thread needs `cyclesPerKTile` more cycles per
+/// K tile (H100 SXM, November 2026: K tiles of 2, 3 and 8 vectors per thread,
+/// 0.28 to 0.59 us). `elementSeconds` is the wait for each element that is
+/// loaded by itself (same machine: 12 rounds of 16 elements per thread, 57 us).
 static constexpr double windowInstructions = 40, matrixInstructions = 15,
                         instructionsOfCycle = 1.4, cyclesOfInstruction = 5.7,
                         cyclesPerKTile = 150, elementSeconds = 0.3e-6;
@@ -174,8 +175,9 @@ KTileLoop tensorLoop(const BlockOperands &operands, const TensorTile &tile,
   double cycle = 1 / clock;
   auto slices = double(tile.slices), rows = double(tile.rows),
        columns = double(tile.columns);
-  // A warp loads 512 bytes of shared memory for each 16 rows and 16 columns of
-  // its tile; an SM reads 128 bytes per cycle.
+  // For each half of a K tile, a warp loads 512 bytes from shared memory for
+  // every 16 rows and for every 16 columns of its tile; an SM reads 128 bytes
+  // per cycle.
   double loading = double(tile.warps()) * slices * 2 *
                    double(tile.warpRows / 16 + tile.warpColumns / 16) * 4 *
                    cycle;

@@ -1,7 +1,7 @@
 // Matrix products and convolutions on tensor cores.
 //
-// A block computes a tile of the result, each of its warps a part of that. K
-// tiles of 64 bytes per row are copied to shared memory in advance, into as
+// A block computes a tile of the result, each of its warps a part of the tile.
+// K tiles of 64 bytes per row are copied to shared memory in advance, into as
 // many buffers as the plan has stages; a warp loads MMA operands of 16 rows or
 // columns from there:
 //
@@ -22,12 +22,13 @@
 //
 //   for each tile with K tiles of this share:
 //     sums of these K tiles
-//     if they are all of the tile's: result = epilogue(sums)
+//     if these are all K tiles of the tile: result = epilogue(sums)
 //     else: parts[share, first or last] = sums
 //           count; if complete: result = epilogue(sum of parts)
 //
-// If there are few tiles for the device, several slices of a block compute one
-// tile, each for different K tiles, and add their sums in shared memory.
+// If there are few tiles for the device, the warps of a block form several
+// slices, which compute the same tile from different K tiles and add their sums
+// in shared memory.
 
 #include "passes/schedule/gpu/TensorTile.h"
 #include "passes/schedule/gpu/TensorKTiles.h"
@@ -109,6 +110,8 @@ private:
   }
   /// Returns the index of a partial tile in `parts`. A share (the K tiles of
   /// one block) has at most two partial tiles, its first and its last tile.
+  /// `firstOfTile` is the number of the first K tile of the output tile,
+  /// `begin` that of the first K tile of the share.
   Expr placeOfPart(Expr share, Expr firstOfTile, Expr begin) {
     return named(share * 2.0 +
                      select(firstOfTile > begin, b.index(1), b.index(0)),
@@ -149,8 +152,8 @@ private:
     return totals;
   }
 
-  /// Returns the number of iterations over all K tiles; each slice of the block
-  /// multiplies one K tile per iteration.
+  /// Returns the number of iterations over all K tiles of an output tile; each
+  /// slice of the block multiplies one K tile per iteration.
   int64_t rounds() const { return llvm::divideCeil(operands.steps, round()); }
   /// Return the number of threads in a slice of the block, and the number of
   /// sums per thread.
@@ -186,7 +189,10 @@ private:
     warpColumn = named(warp % across * double(tile.warpColumns), "warp_column");
   }
 
-  /// Return the row and column of one of this thread's sums.
+  /// Return the row and the column of a sum of this thread: row number `half`
+  /// of its two rows (8 rows apart) in the warp's MMA `i` along the rows; and
+  /// the column at position `offset` of the thread's columns in group `group`
+  /// of interleaved MMAs.
   Expr rowOf(int64_t i, int64_t half) {
     return firstRow + warpRow + lane / 4.0 + double(i * unitRows + 8 * half);
   }
@@ -232,8 +238,8 @@ private:
   struct Part {
     Expr from, to;
   };
-  /// Adds the products of all K tiles to the sums `first`, or with `part`,
-  /// those of a range of iterations.
+  /// Returns the sums `first` plus the products of all K tiles of an output
+  /// tile, or of only those in the range `part` of iterations.
   Exprs overKTiles(const Exprs &first, std::optional<Part> part = {}) {
     int64_t ahead = tile.stages - 1;
     double stages = double(tile.stages);
@@ -303,8 +309,9 @@ private:
     return sums;
   }
 
-  /// Adds the sums of all slices (sets of warps that multiply different K
-  /// tiles) in a fixed order; the first slice stores them.
+  /// Emits the reduction over slices (sets of warps that multiply different K
+  /// tiles): the threads of the first slice add the sums of all slices and the
+  /// bias, in a fixed order, and store the results.
   void storeSlices(const Exprs &sums) {
     Expr inSlice = named(thread % double(ofSlice()), "thread_of_slice");
     b.when(slice > 0.0, [&] {

@@ -10,7 +10,8 @@ namespace ingot::schedule {
 
 /// 16-byte units per row of a K tile.
 inline constexpr int64_t kTileRowVectors = 4;
-/// Rows and columns of an MMA; its steps (K) are half a K tile.
+/// The numbers of rows and columns of an MMA. An MMA has half as many steps (K)
+/// as a K tile.
 inline constexpr int64_t unitRows = 16, unitColumns = 8;
 
 /// The tile of a block and the tile of each warp. The warps of the block form
@@ -21,19 +22,19 @@ struct TensorTile {
   int64_t rows, columns, warpRows, warpColumns, stages, slices = 1, shares = 0;
 
   int64_t warpsAcross() const { return columns / warpColumns; }
-  /// Warps of a slice: a set of warps that computes the whole tile for some K
-  /// tiles.
+  /// The number of warps in a slice, a set of warps that computes the whole
+  /// tile for some of the K tiles.
   int64_t warps() const { return rows / warpRows * warpsAcross(); }
   int64_t threads(const Device &device) const {
     return warps() * slices * device.warp;
   }
-  /// Registers of a thread: sums, MMA operands, and about as many for addresses
-  /// as nvcc 13 uses.
+  /// Estimates the registers of a thread: for sums, for MMA operands, and 48
+  /// for addresses, about as many as nvcc 13 uses.
   int64_t registers() const {
     return warpRows * warpColumns / 32 + warpRows / 4 + warpColumns / 4 + 48;
   }
-  /// Shared memory: K tiles, and the sums that the other slices (sets of warps)
-  /// pass to the first one.
+  /// Bytes of shared memory: for the K tiles, and for the sums that all other
+  /// slices (sets of warps) pass to the first one.
   int64_t sharedBytes() const {
     return slices * stages * (rows + columns) * kTileRowVectors *
                vectorAccessBytes +
@@ -43,10 +44,12 @@ struct TensorTile {
 };
 
 /// Whether tensor cores multiply the types of `operands` with the requested
-/// precision.
+/// precision. In strict mode, this holds for integers only.
 bool areMultipliedByUnits(const BlockOperands &operands, GroupOnTarget group);
-/// Estimate the seconds of the fastest tile: if blocks compute whole tiles, if
-/// they compute stream-K shares, and in the better of both ways.
+/// Estimate the seconds of a product in the fastest tile.
+/// leastWholeTileSeconds() is for blocks that compute whole tiles,
+/// leastShareSeconds() for blocks that compute stream-K shares (infinite if a
+/// size is dynamic). leastTensorSeconds() returns the smaller of these times.
 double leastWholeTileSeconds(const BlockOperands &operands,
                              const TargetDescription &target);
 double leastShareSeconds(const BlockOperands &operands,
@@ -65,12 +68,12 @@ int64_t residentTensorBlocks(const TensorTile &tile, const Device &device);
 KTileLoop tensorLoop(const BlockOperands &operands, const TensorTile &tile,
                      int64_t kTiles, const Device &device);
 
-/// Returns the tile with as many pipeline stages as are useful and fit shared
-/// memory, at most its own number.
+/// Returns `tile` with as many of its pipeline stages as fit shared memory, but
+/// at least two; with two on devices without asynchronous copies.
 TensorTile withFittingStages(TensorTile tile, const Device &device);
 
-/// Emits the kernel of a product on tensor cores. If the weights are packed,
-/// the steps (K) of each column are contiguous.
+/// Emits the kernel of a product on tensor cores. In packed weights, the steps
+/// (K) of each column must be contiguous (isInColumns).
 void emitTensorProduct(KernelBuilder &b, const BlockOperands &operands,
                        const TensorTile &tile);
 

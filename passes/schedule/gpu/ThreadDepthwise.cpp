@@ -3,12 +3,13 @@
 // A thread computes some adjacent channels of some adjacent positions in a row;
 // their sums and the weights of a kernel row stay in registers. As channels are
 // contiguous, a thread loads up to 16 bytes at once and a warp reads contiguous
-// memory. Each input is loaded once for all positions that use it.
+// memory. A thread loads each input once for all its positions that use it.
 //
-//   for each kernel row that is inside:
-//     w <- its weights
-//     for the columns that the positions see:
-//       x <- input, or zero;  sums[position] += x * w[kernel column]
+//   for each kernel row that is inside of the input:
+//     w <- weights of the kernel row
+//     for each input column in the windows of the positions:
+//       x <- input, or zero outside of it
+//       for each position: sums[position] += x * w[kernel column]
 //   result = epilogue(sums)
 //
 // With one thread per element, 3 x 3 weights take 18 loads and 9 multiply-adds
@@ -28,7 +29,7 @@ using namespace ingot::graph;
 namespace ingot::schedule {
 namespace {
 
-/// How many channels and positions one thread computes.
+/// How many channels and output columns one thread computes.
 struct DepthwiseTile {
   int64_t channels, columns;
 };
@@ -82,8 +83,8 @@ private:
     return sums;
   }
 
-  /// Loads this thread's channels of a column of the input, or of the weights
-  /// of a kernel column.
+  /// Loads this thread's channels of `tensor`, the input or the weights. `at`
+  /// is the index without the channel.
   Exprs channelsOf(Value tensor, Exprs at, StringRef name) {
     Exprs values;
     at.push_back(firstChannel);
@@ -238,8 +239,8 @@ private:
       return std::to_string(tile.channels) +
              " channels of a thread must divide the number of channels, " +
              std::to_string(all);
-    // Registers of a thread: sums, weights of a kernel row, and inputs of a
-    // column.
+    // Registers of a thread: for sums, weights of a kernel row, inputs of a
+    // column, and 40 others.
     int64_t registers =
         tile.channels * (tile.columns + windowAxes(conv).back().kernel + 1) +
         40;
@@ -250,10 +251,11 @@ private:
     return "";
   }
 
-  /// Estimates the time of a group: its traffic at memory bandwidth, or its
-  /// instructions, of which an SM starts 128 per cycle if it has 512 threads. A
-  /// load takes one instruction per 16 bytes and four for the address, and a
-  /// warp's load takes a cycle per 128 bytes.
+  /// Estimates the time of a kernel: that of its traffic at memory bandwidth,
+  /// or that of its instructions, whichever is longer. An SM starts 128
+  /// instructions of single threads per cycle if it has 512 threads. A load
+  /// takes one instruction per 16 bytes and four for the address, and a warp's
+  /// load takes a cycle per 128 bytes.
   static double seconds(ConvOp conv, DepthwiseTile tile,
                         const TargetDescription &target) {
     const Device &device = target.device;

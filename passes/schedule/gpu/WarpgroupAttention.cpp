@@ -37,14 +37,15 @@ public:
         !MappedMatrices::valuesOf(anchor).mayHaveMap())
       return false;
     // `group` uses the faster one of this strategy and "tensor-attention". If
-    // `group` is a kernel function already, that has been decided before.
+    // `group` is a kernel function already, this strategy has been chosen for
+    // it.
     return isa<kernel::FuncOp>(group.block->getParentOp()) ||
            rank(anchor, group.target).leastCost() <
                leastTensorAttentionSeconds(anchor, group.target);
   }
 
-  /// Takes no operators: the strategy "tensor-attention" forms the groups. Some
-  /// of them are then computed by this strategy.
+  /// Takes no operators: the strategy "tensor-attention" forms the groups of
+  /// attention, some of which are then computed by this strategy.
   SmallVector<Operation *> takes(Operation *,
                                  llvm::function_ref<bool(Operation *)>,
                                  llvm::function_ref<bool(Operation *)>,
@@ -56,7 +57,8 @@ public:
   void emit(KernelBuilder &b) const override {
     AttentionAnchor anchor = AttentionAnchor::of(b.group);
     // If an operand is part of a larger tensor, its offset and strides may not
-    // fit a TMA descriptor. Then single warps multiply.
+    // fit a TMA descriptor. In this case, emits the kernel in which single
+    // warps, instead of warpgroups, execute the MMAs.
     if (!emitWarpgroupAttention(b, anchor, tileOf(anchor, b.plan)))
       emitTensorAttention(b, anchor, {anchor, 64, 32, 1});
   }

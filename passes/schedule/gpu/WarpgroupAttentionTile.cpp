@@ -5,8 +5,8 @@
 // A warpgroup processes 64 queries of one head; one more warpgroup fetches. TMA
 // copies bring the queries to shared memory once, and keys and values into a
 // ring of stages, a block of keys at a time. One mbarrier signals that the
-// queries are there; two per stage signal that it is full and that it is empty
-// again.
+// queries have arrived; two per stage signal that the stage is full and that it
+// is empty again.
 //
 //   producer:                 consumers:
 //     copy the queries          await the queries, full[0]
@@ -32,9 +32,10 @@
 // in memory has the columns of one step.
 //
 // Rows of a tile have 128 bytes; the copies pad shorter heads, and keys beyond
-// the end, with zeros. If there are few queries for the device, slices of a
-// block process blocks of keys in turn and leave their states in shared memory
-// for the first slice.
+// the end, with zeros. If there are few queries for the device, the warpgroups
+// of a block form two slices, which process blocks of keys in turn; the second
+// slice leaves its state (largest, total, sums) in shared memory for the first
+// one.
 
 #include "passes/schedule/gpu/WarpgroupAttentionTile.h"
 
@@ -206,7 +207,7 @@ private:
   Expr meeting() { return ring->further(1); }
 
   /// Returns the number of blocks of keys per slice (a set of warpgroups); the
-  /// last ones may be beyond the last key.
+  /// last blocks may begin after the last key.
   Dim blocksOfSlice() const {
     int64_t all = tile.keys * tile.slices;
     return (anchor.keys() + (all - 1)).floorDiv(all);
@@ -324,9 +325,9 @@ private:
           return after;
         });
     // Await the pipeline stage of the last block of keys again, although it is
-    // full. nvcc would move the wait for products in settle() before the
-    // preceding code. It does not move that wait across this await; the loop
-    // would not stop it if it has a single iteration.
+    // full: nvcc moves a wait for products, as in settle(), before the code
+    // that precedes it, but not across the await of an mbarrier. The loop alone
+    // does not stop nvcc if it has a single iteration.
     Expr last = countOf(b.size(blocksOfSlice()) - 1.0);
     ring->await(ring->full(ring->stageOf(last)), ring->parityOf(last));
     settle(ArrayRef(carried).take_back(2));
@@ -341,11 +342,12 @@ private:
     return named(countOf(ofSlice - 1.0) % double(tile.stages), "stage_before");
   }
 
-  /// Waits for the running products with values, corrects the sums, and rounds
-  /// the weights of the next products. This happens at the start of an
-  /// iteration, not at the end of the previous one: nvcc moves a wait for
-  /// products before the preceding code, but not out of the iteration, so that
-  /// the scores are weighed while the products run.
+  /// Waits for the running products with values, multiplies the sums by
+  /// `corrections`, and rounds the weights of the next products. This happens
+  /// at the start of an iteration. At the end of the previous iteration, nvcc
+  /// would move the wait before the code that weighs the scores, which should
+  /// run at the same time as the products; but nvcc does not move a wait to
+  /// another iteration.
   void settle(ArrayRef<Expr> corrections) {
     awaitProducts({sums, words}, 0);
     forUnits(tile.sums() / 4, [&](Expr unit) {
@@ -355,9 +357,9 @@ private:
     });
     packWeights();
   }
-  /// Numbers the blocks of keys that the thread block fetches: returns the
-  /// number of the block that is number `ofSlice` for this slice (a set of
-  /// warpgroups).
+  /// The slices (sets of warpgroups) process the blocks of keys in turn. Takes
+  /// the number of a block of keys among those of this slice; returns its
+  /// number among all blocks of keys.
   Expr countOf(Expr ofSlice) {
     return tile.slices == 1 ? ofSlice : ofSlice * double(tile.slices) + slice;
   }
@@ -396,8 +398,9 @@ private:
     kernel::CloseProductsOp::create(b.builder, b.loc);
   }
 
-  /// Runs `body` for the numbers [0, `count`) in an unrolled loop, so that
-  /// these numbers can index arrays in registers.
+  /// Emits an unrolled loop of `body` over the numbers [0, `count`), so that
+  /// these numbers can index arrays in registers. The loop carries values,
+  /// initially `first`, and returns the final ones.
   Exprs forUnits(int64_t count, const Exprs &first,
                  llvm::function_ref<Exprs(Expr, ArrayRef<Expr>)> body) {
     return b.loop(b.index(0), b.index(count), 1, first,
@@ -417,9 +420,9 @@ private:
       return Exprs();
     });
   }
-  /// Returns the index, in an array of sums or scores, of element `n` of an
-  /// 8-column unit: two elements of this thread's first row, then two of its
-  /// second.
+  /// Returns the index, in an array of sums or scores, of element `n` (0 to 3)
+  /// of an 8-column unit: two elements of this thread's first row, then two of
+  /// its second.
   static Expr placeOf(Expr unit, int64_t n) { return unit * 4.0 + double(n); }
   Expr load(Value array, Expr unit, int64_t n) {
     return b.loadFrom(array, block.type, {placeOf(unit, n)});
@@ -429,14 +432,16 @@ private:
                  "key");
   }
 
-  /// Whether all blocks of keys are full.
+  /// Whether the number of keys is static and all blocks of keys are full.
   bool fitsKeys() const {
     return anchor.keys().known() &&
            *anchor.keys().known() % (tile.keys * tile.slices) == 0;
   }
 
-  /// Turns the scores into weights; returns the correction factors of the
-  /// previous sums. `isFull` promises that all keys of the block exist.
+  /// Turns the scores of the block of keys that begins at `firstKey` into
+  /// weights and updates `carried`, the maxima and totals of the thread's two
+  /// queries. Returns the factors that correct the previous sums. `isFull`
+  /// promises that all keys of the block exist.
   Exprs weigh(Exprs &carried, Expr firstKey, bool isFull) {
     AttentionState state(carried, 2);
     int64_t units = tile.scores() / 4;
@@ -594,7 +599,8 @@ private:
   std::optional<StageRing> ring;
   Value scores, sums, words;
   Expr thread, lane, slice, groupRow, firstQuery;
-  /// The two queries of a thread, and both clamped to the existing queries.
+  /// The indices of a thread's two queries; in `readable`, they are clamped to
+  /// the existing queries.
   Expr rowQueries[2], readable[2];
 };
 

@@ -15,10 +15,12 @@ struct WarpgroupAttentionTile {
   int64_t groups, slices, keys, stages, resident;
   /// Length of a key row and of a value row, in units of 128 bytes.
   int64_t depthKTiles, widthKTiles;
-  /// Steps of the dot product of a query and a key, in units of 16.
+  /// The number of MMAs, of 16 steps (K) each, for the dot product of a query
+  /// and a key.
   int64_t depthUnits;
   /// Registers of a thread for addresses and for the elementwise function f of
-  /// the scores: 48 in nvcc 13 if f is a scale, 56 if f adds a mask.
+  /// the scores: with nvcc 13, 48 if f is at most one operator, such as a
+  /// scale, and 56 if f consists of more, such as a scale and a mask.
   int64_t others;
 
   WarpgroupAttentionTile(const AttentionAnchor &anchor, int64_t groups,
@@ -35,8 +37,9 @@ struct WarpgroupAttentionTile {
   /// The number of weighted sums of a thread, for its two queries.
   int64_t sums() const { return width() / 2; }
   int64_t scores() const { return keys / 2; }
-  /// Values per thread that each other slice (set of warpgroups) passes to the
-  /// first slice: sums, and the largest score and total of each query.
+  /// Numbers per thread that each slice (set of warpgroups) except the first
+  /// one passes to the first slice: sums, and the largest score and total of
+  /// each query.
   int64_t parts() const { return sums() + 4; }
   int64_t bytesOfQueries() const {
     return depthKTiles * queries() * kTileRowBytes;
@@ -63,14 +66,14 @@ struct WarpgroupAttentionTile {
   }
 };
 
-/// The location of an operand that a TMA descriptor can describe: an argument
-/// without conversions, with rows of contiguous elements at multiples of 16
-/// bytes.
+/// The location of an operand of attention, for a TMA descriptor. A descriptor
+/// can describe an argument of the group that needs no conversion and has rows
+/// of contiguous elements at multiples of 16 bytes.
 struct MappedMatrices {
   OperandPlace place;
   /// The axis of rows in the operand.
   int64_t rowAxis;
-  /// The number of rows, and the elements of each.
+  /// The number of rows, and the number of elements in each row (`used`).
   graph::Dim rows;
   int64_t used;
 
@@ -78,11 +81,11 @@ struct MappedMatrices {
   static MappedMatrices keysOf(const AttentionAnchor &anchor);
   static MappedMatrices valuesOf(const AttentionAnchor &anchor);
 
-  /// Whether a TMA descriptor can describe the tensor, as far as is known
-  /// before its buffer has an address.
+  /// Whether a TMA descriptor can describe the tensor, as far as this can be
+  /// decided before the strides of its buffer are known.
   bool mayHaveMap() const;
-  /// Whether a TMA descriptor can describe the tensor in this buffer, which may
-  /// be null.
+  /// Whether a TMA descriptor can describe the tensor in this buffer; false if
+  /// `buffer` is null.
   bool hasMap(mlir::Value buffer) const;
 };
 

@@ -21,7 +21,8 @@ public:
   /// Allocates shared memory for the tiles of both operands in all pipeline
   /// stages.
   void declareTiles();
-  /// Creates the TMA descriptors; the columns of `units` MMAs are interleaved.
+  /// Creates the TMA descriptors. The columns of `units` MMAs are interleaved;
+  /// 1 means that they are not.
   void makeMaps(int64_t units);
 
   /// A tile of the result, the row and column of the block in its cluster, and
@@ -34,13 +35,16 @@ public:
   /// Sets `place.window` from the first row of the tile. Called once per tile,
   /// before its K tiles are copied.
   void findWindow(Place &place) const;
-  /// Start the copy of a K tile of one operand to a pipeline stage.
+  /// Start the copy of a K tile of one operand to a pipeline stage. The
+  /// arriving bytes are counted at the mbarrier with index `mbarrier` in
+  /// `mbarriers`.
   void copyLeft(const Place &place, graph::Expr kTile, graph::Expr stage,
                 mlir::Value mbarriers, graph::Expr mbarrier) const;
   void copyRight(const Place &place, graph::Expr kTile, graph::Expr stage,
                  mlir::Value mbarriers, graph::Expr mbarrier) const;
   /// Starts the MMA of 64 rows of the left tile in a pipeline stage, from `row`
-  /// on, with all columns of the right tile, for 32 bytes of steps (K).
+  /// on, with all columns of the right tile, for 32 bytes of steps (K) from
+  /// `firstStep` of the K tile on. Adds to `sums`.
   void multiply(graph::Expr stage, graph::Expr row, int64_t firstStep,
                 mlir::Value sums) const;
 
@@ -57,7 +61,8 @@ private:
   mlir::Value map(const Stored &stored, const graph::Dims &sizes,
                   llvm::ArrayRef<int64_t> strides, llvm::ArrayRef<int64_t> box,
                   const llvm::Twine &name) const;
-  /// Creates the descriptor of the matrices of all batches, or of the only one.
+  /// Creates the TMA descriptor of `stored`: of the whole tensor if each batch
+  /// has a matrix of its own, otherwise of a single `rows` x `columns` matrix.
   mlir::Value mapOfMatrices(const Stored &stored, const graph::Dim &rows,
                             const graph::Dim &columns,
                             llvm::ArrayRef<int64_t> box,

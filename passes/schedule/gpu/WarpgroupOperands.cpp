@@ -1,5 +1,5 @@
 // Decides which operands TMA copies can bring to warpgroups, and computes the
-// resources of their blocks.
+// number and the registers of the blocks of a warpgroup product.
 
 #include "passes/schedule/Anchors.h"
 #include "passes/schedule/gpu/WarpgroupTile.h"
@@ -50,8 +50,9 @@ bool isPointwise(ConvOp conv) {
              ArrayRef(dimsOf(conv.getResult())).drop_back();
 }
 
-/// Whether an im2col TMA descriptor can describe the convolution: at most two
-/// spatial axes, with 8 bits for each corner and each offset in the window.
+/// Whether an im2col TMA descriptor can describe the convolution: it has at
+/// most two spatial axes, whose result sizes are static, strides of at most 8,
+/// and 8 bits suffice for each corner and each offset in the window.
 static bool fitsMap(ConvOp conv) {
   ArrayRef<int64_t> x = shapeOf(conv.getX()), w = shapeOf(conv.getW());
   Dims y = dimsOf(conv.getResult());
@@ -85,8 +86,9 @@ StoredMatrix storedMatrix(Value operand) {
   return {transpose.getX(), true};
 }
 
-/// Returns the order in which the tiles of a matrix are copied. `haveSteps`
-/// tells whether the steps (K) are the last axis of the operand.
+/// Returns the order in which the tiles of a matrix are copied; None if TMA
+/// cannot copy them. `haveSteps` tells whether the steps (K) are the last axis
+/// of the operand.
 static TileOrder orderOf(const BlockOperands &operands, Value tensor,
                          bool haveSteps) {
   StoredMatrix stored = storedMatrix(tensor);

@@ -38,7 +38,8 @@ public:
   void emit(KernelBuilder &b) const override {
     auto operands = BlockOperands::of(b.group);
     // If an operand is part of a larger tensor, its offset and strides may not
-    // fit a TMA descriptor. Then single warps multiply.
+    // fit a TMA descriptor. In this case, emits the kernel in which single
+    // warps, instead of warpgroups, execute the MMAs.
     if (!emitWarpgroupProduct(b, *operands, fields.tileOf(b.plan)))
       emitTensorProduct(b, *operands, {64, 64, 32, 32, 4});
   }
@@ -50,7 +51,7 @@ protected:
         kTilesOf(operands, group) == 0)
       return false;
     // `group` uses the fastest of the strategies for tensor cores. If `group`
-    // is a kernel function already, that has been decided before.
+    // is a kernel function already, this strategy has been chosen for it.
     return isa<kernel::FuncOp>(group.block->getParentOp()) ||
            rank(operands, group).leastCost() <
                leastTensorSeconds(operands, group.target);
@@ -118,8 +119,8 @@ private:
     return ranking;
   }
 
-  /// Returns as many pipeline stages as fit shared memory, at most one per K
-  /// tile.
+  /// Returns how many pipeline stages the tile should have: as many as fit
+  /// shared memory, at most one per K tile and at most 8, but at least 2.
   static int64_t stagesOf(WarpgroupTile tile, int64_t kTiles,
                           const Device &device) {
     tile.stages = 8;
@@ -130,8 +131,10 @@ private:
     return tile.stages;
   }
 
-  /// Whether all clusters run at once. SMs come in groups of 16 to 18 (H100
-  /// SXM: 132 SMs), in which clusters of four leave up to two SMs idle.
+  /// Whether clusters of this size may be chosen: with one block per SM and, if
+  /// a cluster has more than two blocks, only if all clusters run at once. SMs
+  /// come in groups of 16 to 18 (H100 SXM: 132 SMs), in which clusters of four
+  /// leave up to two SMs idle.
   static bool runsAtOnce(const BlockOperands &operands,
                          const WarpgroupTile &cluster, const Device &device) {
     constexpr int64_t ofGroup = 18, usedOfGroup = 16;
@@ -141,8 +144,9 @@ private:
             blocks.most() <= device.multiprocessors * cluster.resident *
                                  usedOfGroup / ofGroup);
   }
-  /// Whether multicast within a cluster pays off. The blocks of a cluster run
-  /// in step and wait for each other at the start and at the end. This pays off
+  /// Whether `shared`, which is `tile` with multicast within a cluster, is
+  /// predicted to be clearly faster than `tile`. The blocks of a cluster run in
+  /// step and wait for each other at the start and at the end. That pays off
   /// for long products that L2 bandwidth limits: with clusters of two, 4096 x
   /// 4096 x 4096 takes 180 us (193 without clusters), 6304 x 768 x 3072 about 9
   /// % less. But 4096 x 768 x 3072 takes 7 % more, 2048 x 2048 x 2048 takes
@@ -159,7 +163,8 @@ private:
                clearly * seconds(operands, tile, kTiles, device,
                                  /*areTiles=*/false);
   }
-  /// The factor by which multicast within a cluster changes a product's time.
+  /// If isWorthSharing holds: the estimated time of a product with multicast
+  /// within a cluster, as a fraction of its time without multicast.
   static constexpr double sharedPart = 0.93;
 
   /// Returns why blocks with this tile cannot form a cluster; empty if they
@@ -177,7 +182,7 @@ private:
     if (tile.slices > 1)
       return "blocks that share tiles cannot have slices";
     // Each block fetches whole groups of 32 interleaved columns, or whole tiles
-    // of 64 with contiguous columns.
+    // of 64 contiguous rows or columns (TileOrder::Turned).
     auto isDivided = [](int64_t size, int64_t count, TileOrder order) {
       return size % (count * (order == TileOrder::Turned ? turnedWidth : 32)) ==
              0;
@@ -188,8 +193,8 @@ private:
     return "";
   }
   /// Returns why blocks cannot split K within a cluster; empty if they can.
-  /// Each block of the cluster completes the sums of some of every thread's
-  /// columns.
+  /// Each block of the cluster completes, for every thread, the sums of some of
+  /// the thread's columns.
   static std::string refuseBehind(const WarpgroupTile &tile, int64_t kTiles) {
     if (tile.slices > 1 || tile.below > 1 || tile.beside > 1)
       return "blocks that divide K cannot have slices, and cannot share tiles";
@@ -197,8 +202,9 @@ private:
       return std::to_string(kTiles) +
              " K tiles cannot be divided evenly among " +
              std::to_string(tile.behind) + " blocks";
-    // The blocks divide a thread's sums in groups of 8 columns (for 16-bit
-    // results).
+    // Each block completes whole groups of a thread's sums. For 16-bit results,
+    // a group has 8 columns of one row; of each MMA, a thread has two rows, and
+    // a quarter of the columns.
     if (2 * tile.productsDown() * (tile.columns / 32) % tile.behind)
       return "a thread has too few accumulators to be divided among " +
              std::to_string(tile.behind) + " blocks";
@@ -253,9 +259,10 @@ private:
   /// Estimates the time of a product. Per K tile, an SM multiplies at the rate
   /// of its tensor cores and reads tiles from shared memory (128 bytes per
   /// cycle; each MMA reads its 64 rows and all columns). A single warpgroup
-  /// waits about 60 cycles between the MMAs of two K tiles. Initialization of
-  /// mbarriers and reading a descriptor take about 300 cycles more than other
-  /// strategies. Slices (sets of warpgroups) exchange sums in shared memory.
+  /// waits about 60 cycles between the MMAs of two K tiles. Since mbarriers are
+  /// initialized and descriptors read first, a kernel takes about 300 cycles
+  /// more than with other strategies. Slices (sets of warpgroups) exchange sums
+  /// in shared memory. For `areTiles` see KTileLoop.
   static double seconds(const BlockOperands &operands,
                         const WarpgroupTile &tile, int64_t kTiles,
                         const Device &device, bool areTiles = true) {
@@ -298,7 +305,7 @@ private:
   static constexpr double betweenBlocksBytesPerSecond = 2.5e10;
   /// Seconds that storing takes per sum of a thread (H100 SXM, November 2026:
   /// products of 1024, 2048 and 4096, and convolutions of 98 blocks, within 5
-  /// %); less than in kernels with a tile per warp.
+  /// %). Storing takes longer in kernels with a tile per warp.
   static constexpr double storingSeconds = 0.016e-6;
   /// Clock rate at which the rate of the data sheet holds (H100 SXM: 4096 f16
   /// operations per cycle and SM).

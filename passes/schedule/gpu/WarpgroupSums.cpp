@@ -5,12 +5,12 @@
 // the slices of a block (sets of warpgroups) take turns at the K tiles of one
 // tile, and leave their sums in shared memory for the first slice. Or the
 // `behind` blocks of a cluster compute the same tile for different K tiles, and
-// each completes a part of the tile, some column groups (columns of interleaved
-// MMAs):
+// each completes a part of the tile: some of the column groups of every thread
+// (a column group: the thread's columns of MMAs whose columns are interleaved):
 //
-//   for each block of the cluster:
-//     parts[this block's number] of that block = sums of the column groups that
-//                                                that block completes
+//   for each block B of the cluster, including this one:
+//     parts[this block's number] in the shared memory of B
+//         = this block's sums of the column groups that B completes
 //   await the parts of all blocks at an mbarrier that counts their bytes
 //   for each column group of the thread that this block completes:
 //     result = epilogue(parts[0] + parts[1] + ...)

@@ -16,17 +16,19 @@ public:
                 const WarpgroupTile &tile, bool mayDeal,
                 const WarpgroupCopies::Place &place);
 
-  /// Returns how many MMAs have their columns interleaved.
+  /// Returns how many MMAs have their columns interleaved; 1 if columns are
+  /// not.
   int64_t units() const { return vectors.units(); }
-  /// Allocates the shared memory for the sums of slices (sets of warpgroups) or
-  /// of the other blocks of a split-K cluster.
+  /// Allocates the shared memory through which slices (sets of warpgroups), or
+  /// the blocks of a split-K cluster, pass their sums to each other.
   void declareShared();
 
-  /// Returns the number of threads that arrive at the additional mbarrier of
-  /// the StageRing, if there is one.
+  /// Returns how many threads arrive at the additional mbarrier of the
+  /// StageRing; empty if no such mbarrier is needed, since K is not split.
   llvm::SmallVector<int64_t, 1> arrivals() const;
-  /// Sets the number of bytes that the other blocks of a split-K cluster send
-  /// to this block; called by one thread.
+  /// Sets the number of bytes that the blocks of a split-K cluster, including
+  /// this one, send to this block. Executed by one thread. Does nothing if
+  /// blocks do not split K.
   void expect(const StageRing &ring) const;
 
   /// A consumer thread: its number in the block and in its warp, the number of
@@ -35,28 +37,31 @@ public:
   struct Thread {
     graph::Expr number, lane, warp, slice, groupRow, inCluster;
   };
-  /// Allocates the arrays of a thread's sums, one for each 64 rows.
+  /// Allocates the arrays of the sums of `thread`, one for each MMA of 64 rows,
+  /// and the arrays of epilogue operands.
   void declare(const Thread &thread);
   llvm::ArrayRef<mlir::Value> arrays() const { return lists; }
-  /// Initializes the sums; called before the first K tile of an output tile.
+  /// Initializes the sums and starts to load epilogue operands for which
+  /// registers suffice. Executed before the first K tile of an output tile.
   void start();
-  /// Completes and stores the results; called after the last K tile of an
+  /// Completes and stores the results. Executed after the last K tile of an
   /// output tile. Slices (sets of warpgroups), or blocks of a split-K cluster,
   /// synchronize at the first additional mbarrier of the ring.
   void store(const StageRing &ring);
 
 private:
   mlir::Type sumType() const;
-  /// Runs `body` for the numbers [0, `count`) in an unrolled loop, so that
+  /// Emits an unrolled loop of `body` over the numbers [0, `count`), so that
   /// these numbers can index sums in registers.
   void unrolled(int64_t count, const llvm::Twine &name,
                 llvm::function_ref<void(graph::Expr)> body);
   graph::Expr rowOf(int64_t i, int64_t half);
   int64_t groups() const { return tile.columns / 8 / vectors.units(); }
   graph::Expr columnOf(graph::Expr group, int64_t offset);
-  /// Returns the index, in an array of a thread's sums, of the sum for column
-  /// `offset` of the thread in number `group` of its groups of interleaved
-  /// MMAs. `half` is the half of an MMA's rows.
+  /// Returns the index of a sum in an array of a thread's sums. `offset` is the
+  /// number of the sum's column among the columns that the thread has in group
+  /// number `group` of interleaved MMAs. The thread has two rows in an MMA:
+  /// `half` is 0 for a sum in the first row, 1 for one in the row 8 further.
   graph::Expr sumAt(graph::Expr group, int64_t half, int64_t offset);
   graph::Expr biasOf(graph::Expr group, int64_t offset);
   void startSums();
@@ -64,24 +69,25 @@ private:
   /// Whether a single slice (set of warpgroups) of a single block sums all K
   /// tiles (no split-K).
   bool isWhole() const { return tile.slices == 1 && tile.behind == 1; }
-  /// Returns how many of a thread's column groups (columns in interleaved MMAs)
-  /// each block of a split-K cluster completes. The groups in both halves of
-  /// each product's rows are counted.
+  /// Returns how many of a thread's column groups each block of a split-K
+  /// cluster completes. A column group consists of the thread's columns, in one
+  /// row, of a group of MMAs whose columns are interleaved.
   int64_t ownGroups() const;
   struct Own {
     graph::Expr group, row;
   };
   Own ownGroup(graph::Expr n);
   void sendSums(const StageRing &ring);
-  /// Adds up the sums that the blocks of the cluster have sent for the columns
-  /// that this block completes, and stores the results. All loads come before
-  /// the first store.
+  /// Sends this block's sums to the blocks of the cluster that complete them.
+  /// Then adds up the sums that all blocks have sent for the columns that this
+  /// block completes, and stores the results. All loads come before the first
+  /// store.
   void storeOwn(const StageRing &ring);
   mlir::Value listOf(mlir::Type type, int64_t count, const llvm::Twine &name);
   /// Allocates arrays for operands of the epilogue that have the shape of the
-  /// result. If registers suffice, the elements are loaded while K tiles are
-  /// multiplied. Other operands are loaded for a whole row before anything is
-  /// computed, since loads are merged only if they are adjacent.
+  /// result. Operands for which registers suffice are loaded while K tiles are
+  /// multiplied. The others are loaded for a whole row before any result of the
+  /// row is computed, since nvcc merges loads only if they are adjacent.
   void declareOperands();
   struct Operand {
     mlir::Value tensor, elements;

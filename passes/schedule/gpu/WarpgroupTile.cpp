@@ -74,8 +74,8 @@ public:
             setRegistersOfFetching(b, tile);
             b.when(equal(thread, first), [&] { fetch(); });
           });
-      // Other blocks access this block's shared memory and mbarriers until they
-      // end, so no block may exit early.
+      // The other blocks of the cluster access this block's shared memory and
+      // mbarriers until those blocks end, so no block may exit early.
       if (tile.providers() > 1)
         kernel::ClusterBarrierOp::create(b.builder, b.loc, /*shown=*/true);
     });
@@ -113,8 +113,8 @@ private:
     for (int64_t i = 1; i < tile.below; ++i)
       at((place.below + double(i)) % double(tile.below), place.beside);
   }
-  /// Runs `body` for each output tile of this block, with the number of K tiles
-  /// that the block fetches before that tile.
+  /// Emits `body` for each output tile of this block. `body` gets the number of
+  /// K tiles that the block fetches for all earlier output tiles.
   void forTiles(llvm::function_ref<void(Expr)> body) {
     Dim tiles = rowTiles * columnTiles * operands.batches;
     if (blocks == tiles * tile.behind) {
@@ -133,7 +133,8 @@ private:
 
   /// Sets `place` to tile `number`. Tiles that are computed at the same time
   /// should be close to each other in rows and columns, so that both operands
-  /// come from L2: bands of tile rows are traversed column by column. The tiles
+  /// come from L2. Therefore the tiles are numbered band by band, where a band
+  /// consists of some tile rows, and column by column within a band. The tiles
   /// of a cluster count as one.
   void findPlace(Expr number) {
     Dim rowTiles = this->rowTiles.floorDiv(tile.below);

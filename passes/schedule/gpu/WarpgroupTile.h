@@ -7,17 +7,20 @@
 
 namespace ingot::schedule {
 
-/// Bytes per row of a K tile, threads of a warpgroup, and rows of its MMA.
+/// Bytes per row of a K tile, threads of a warpgroup, and rows of an MMA of a
+/// warpgroup.
 inline constexpr int64_t kTileRowBytes = 128, groupThreads = 128,
                          groupRows = 64;
 
 /// The tile of a block. `groups` warpgroups divide its rows. There are `slices`
 /// such sets of warpgroups, each of which computes the whole tile for different
-/// K tiles. One more warpgroup fetches.
+/// K tiles. One more warpgroup fetches K tiles, into `stages` pipeline stages.
+/// An SM holds `resident` blocks.
 ///
-/// The blocks of a cluster have adjacent tiles: blocks `beside` each other
-/// share the copies of the left operand (multicast), blocks `below` each other
-/// those of the right operand. Or they are `behind` each other: all compute the
+/// A cluster is a grid of blocks with adjacent tiles: `below` tile rows of
+/// `beside` tiles each. The blocks of a tile row share the copies of the left
+/// operand (multicast), the blocks of a tile column those of the right operand.
+/// Or both numbers are 1, and the `behind` blocks of the cluster compute the
 /// same tile and split K.
 struct WarpgroupTile {
   int64_t rows, columns, groups, slices = 1, stages = 2, resident = 1;
@@ -27,7 +30,8 @@ struct WarpgroupTile {
   /// to whole clusters.
   graph::Dim tilesBelow(const BlockOperands &operands) const;
   int64_t tilesBeside(const BlockOperands &operands) const;
-  /// The number of blocks that fetch for a block, including itself.
+  /// The number of blocks in a cluster that fetch data for one block, including
+  /// this block itself.
   int64_t providers() const { return below + beside - 1; }
   /// Bytes of a K tile that the block itself fetches.
   int64_t fetchedBytes() const {
@@ -50,9 +54,10 @@ struct WarpgroupTile {
   int64_t sharedBytes() const {
     return stages * kTileBytes() + sumBytes() + mbarriers() * 8;
   }
-  /// Registers of each thread at the start, and of consumer threads later. In
-  /// between, the producer threads give away all their registers but
-  /// `ofFetching`. The numbers are equal if consumers would not gain any.
+  /// Return the registers of each thread at the start, and those of a consumer
+  /// thread after each producer thread has given all its registers but
+  /// `ofFetching` to the consumers. The numbers are equal if consumers would
+  /// not gain any.
   int64_t registersAtStart(const Device &device) const;
   int64_t registersOfSums(const Device &device) const;
   static constexpr int64_t ofFetching = 56;
@@ -67,8 +72,9 @@ TileOrder rightOrderOf(const BlockOperands &operands, GroupView group);
 /// bytes of 16-bit elements.
 inline constexpr int64_t turnedWidth = 64;
 
-/// A stored tensor that is an operand, directly or with its last two axes
-/// transposed; null if the operand is computed.
+/// The argument of the group that is an operand, directly or with its last two
+/// axes transposed. `tensor` is null if the operand is computed in any other
+/// way.
 struct StoredMatrix {
   mlir::Value tensor;
   bool isTransposed = false;
@@ -79,13 +85,17 @@ StoredMatrix storedMatrix(mlir::Value operand);
 /// kernel, stride 1, no padding).
 bool isPointwise(graph::ConvOp conv);
 
-/// Returns the number of K tiles; 0 if TMA cannot copy the operands: an operand
-/// is not stored, its rows are not at multiples of 16 bytes, or its steps (K)
-/// are not contiguous and its elements are not 16-bit.
+/// Returns the number of K tiles; 0 if warpgroups cannot compute the product: a
+/// convolution with groups, weights of 2, 4 or 8 bits, or an operand that TMA
+/// cannot copy (TileOrder::None). For example, TMA cannot copy an operand that
+/// is computed, whose rows are not at multiples of 16 bytes, or whose steps (K)
+/// are not contiguous and whose elements do not have 16 bits.
 int64_t kTilesOf(const BlockOperands &operands, GroupView group);
 
-/// Returns the number of blocks of the kernel: one per tile, or, if the device
-/// cannot run all at once, as many as it can, each processing several tiles
+/// Returns the number of blocks of the kernel: one per tile, or `behind` per
+/// tile if the blocks of a cluster split K. If the device cannot run all these
+/// blocks at once, K is not split and the number of tiles is static, returns as
+/// many blocks as it can run; each of them then processes several tiles
 /// (persistent blocks).
 graph::Dim warpgroupBlocks(const BlockOperands &operands,
                            const WarpgroupTile &tile, const Device &device);

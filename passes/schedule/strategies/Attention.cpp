@@ -22,7 +22,7 @@ constexpr int64_t leastQueries = 4;
 constexpr int64_t widestHeads = 1024;
 
 /// Returns how the target computes dot products of bf16 or f16 operands;
-/// nothing for f32 operands.
+/// nothing for f32 operands, or if the target has no such dot products.
 std::optional<DotForm> dotFormOf(AttentionAnchor anchor,
                                  const TargetDescription &target) {
   return dotForm(anchor.scores, target);
@@ -87,7 +87,8 @@ public:
       });
     });
     // Queries that remain after the last whole block need a second copy of the
-    // code, which costs compile time.
+    // code, which costs compile time. The factor ranks plans with such queries
+    // behind equally fast plans without them.
     constexpr double moreCode = 1.04;
     if (anchor.queries().divisor() % block != 0)
       head *= moreCode;
@@ -133,8 +134,9 @@ private:
     return {64, 96, 128};
   }
 
-  /// Returns candidate numbers of queries per block: multiples of common tile
-  /// heights (6 and 8), and divisors of the number of queries.
+  /// Returns candidate numbers of queries per block, from `least` to 64:
+  /// multiples of common tile heights (6 and 8), and divisors of the number of
+  /// queries.
   static SmallVector<int64_t> queriesOf(AttentionAnchor anchor, int64_t least) {
     SmallVector<int64_t> counts;
     int64_t all = anchor.queries().most(), most = std::min<int64_t>(all, 64);

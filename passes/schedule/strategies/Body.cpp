@@ -22,8 +22,8 @@ public:
 
   void emit(KernelBuilder &b) const override {
     Operation *anchor = b.group.anchor();
-    // The widest compute type of the operands and results determines the number
-    // of lanes of all vectors.
+    // Together, the compute types of the operands and results determine the
+    // number of lanes of all vectors (decidingLanes).
     Type widest;
     auto consider = [&](Value v) {
       Type type = computeType(elementOf(v));

@@ -1,11 +1,11 @@
 // Convolutions for cores with little code memory: a single tile loop, borders
 // included.
 //
-// Shapes appear only as trip counts and strides, and one tile computes all
-// output positions. If tiles do not divide a row, the last tile of the row
-// begins earlier and recomputes some positions. Loop bounds skip kernel rows in
-// the padding. How the kernel reads columns in the padding depends on the
-// operands:
+// Shapes appear only as trip counts and strides, and the code of one tile
+// computes all output positions. If tiles do not divide a row, the last tile of
+// the row begins earlier and recomputes some positions. Loop bounds skip kernel
+// rows in the padding. How the kernel reads columns in the padding depends on
+// the operands:
 //
 //   - integers: the windows of a tile are copied to scratch memory, each window
 //     contiguous and padded to a multiple of the elements of a dot product;
@@ -32,16 +32,18 @@ using namespace ingot::graph;
 namespace ingot::schedule {
 namespace {
 
-/// Whether the input is copied to scratch memory: if the group computes the
-/// input, or if it has few channels. Then a copy costs less than setting
-/// cursors (pointers to the rows of a tile) for each kernel position.
+/// Whether the input is copied to scratch memory. It is copied in two cases: if
+/// the group computes it, since it is then not in memory, and if it has few
+/// channels, since the copy then costs less than setting cursors (pointers to
+/// the rows of a tile) for each kernel position.
 bool isCopied(ConvolutionAnchor anchor) {
   return !isa<BlockArgument>(anchor.conv.getX()) ||
          readsKernelRows(anchor.conv);
 }
 
 /// Whether the convolution is one matrix product whose rows are all positions,
-/// and the epilogue can treat the result as that matrix.
+/// its input is an argument of the group, and the epilogue can treat the result
+/// as a matrix.
 bool isFlatMatrix(GroupView group, ConvolutionAnchor anchor) {
   return anchor.isMatrix() && isa<BlockArgument>(anchor.conv.getX()) &&
          hasFlatEpilogue(group, anchor.conv);
@@ -54,8 +56,9 @@ int64_t filledSteps(ConvolutionAnchor anchor, const CursorTerms &terms) {
 }
 
 /// Whether the windows of each tile are copied to scratch memory. That is so in
-/// integer convolutions, unless the input can be read as a matrix whose rows
-/// are whole groups (the elements that a dot-product instruction multiplies).
+/// integer convolutions without a pool (copiesWindows), unless the input can be
+/// read as a matrix whose rows are whole groups (the elements that a
+/// dot-product instruction multiplies).
 bool areWindowsCopied(GroupOnTarget group, ConvolutionAnchor anchor) {
   return copiesWindows(anchor.conv, group.target) &&
          !(isFlatMatrix(group, anchor) &&
@@ -116,8 +119,8 @@ public:
                          });
                        });
     };
-    // All result rows use the same scratch memory, so they are computed
-    // sequentially.
+    // If there is scratch memory, all result rows use the same, so they are
+    // computed sequentially.
     if (isBand || hasPatch)
       b.forRange(b.index(0), b.index(outer), row);
     else
@@ -131,8 +134,8 @@ private:
   // Windows
   //===--------------------------------------------------------------------===//
 
-  /// Returns how many input rows, with padding, one row of the pool's or the
-  /// convolution's result reads.
+  /// Returns how many input rows, with padding, are read for one row of the
+  /// pool's result, or of the convolution's result if there is no pool.
   int64_t bandRows() const {
     if (axes.size() == 1)
       return 1;
@@ -176,8 +179,9 @@ private:
   /// Returns the value of the padding.
   Expr outside() { return b.constantInt(int64_t(conv.getXOutside()), type); }
 
-  /// Returns the input row that kernel row 0 of the convolution reads in the
-  /// first row of the pool's window for result row `row`.
+  /// Returns the first input row that result row `row` depends on: the one that
+  /// kernel row 0 reads for the first row of the pool's window. It is negative
+  /// if that row is padding.
   Expr topOf(Expr row) const {
     return row * double(window[0] * axes[0].stride) - double(axes[0].low);
   }
@@ -257,7 +261,8 @@ private:
       copy(b.index(count - lanes));
   }
 
-  /// Copies the windows of a tile to the scratch memory.
+  /// Copies the windows of a tile to the scratch memory. The tile begins at
+  /// output column `first`.
   void fillPatch(ArrayRef<Expr> position, Expr first) {
     Value input = b.view(buffer, {tensorType(conv.getX()).getNumElements()});
     forAlways(b, rows, [&](Expr row) {
@@ -274,7 +279,9 @@ private:
 
   /// Copies a window with loops over kernel axis `i` and the axes after it.
   /// `at` is the linear index of the current element on the axes of the input
-  /// before `i`; `inside` says whether it is inside of the input.
+  /// before `i`, and `kernel` that of the current kernel position; `inside`
+  /// says whether the element is inside of the input. `start` is the first
+  /// input column of the window, `row` the row of the tile.
   void fillWindow(ArrayRef<Expr> position, Value input, Expr start, Expr row,
                   size_t i, Expr kernel, Expr at, Expr inside) {
     if (i + 1 == axes.size())
@@ -337,8 +344,9 @@ private:
                    panels.weightsFrom(panel, b.index(0)));
   }
 
-  /// Returns how many positions are computed together: those of one tile or, if
-  /// these are more, those of one window of the pool.
+  /// Returns how many columns of the convolution's result are computed
+  /// together: as many as a tile has, but at least the width of the pool's
+  /// window.
   int64_t positionsTogether() const { return std::max(rows, window.back()); }
 
   void tileAt(ArrayRef<Expr> position, Expr first, const Panel &panel) {
@@ -473,7 +481,9 @@ private:
   int64_t rows;
   ArrayRef<int64_t> result; // shape of the pool's or the convolution's result
   bool hasPatch = false, isBand = false;
-  Value patch, band, around; // scratch memory
+  /// Scratch memory: the windows of a tile, the copied input rows, and a row of
+  /// padding.
+  Value patch, band, around;
 };
 
 class CompactConvolutionStrategy : public Strategy {

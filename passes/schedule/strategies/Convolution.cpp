@@ -57,8 +57,8 @@ public:
         fittingPanels(model.ranked(), packed, anchor.channels(), lanes);
     if (anchor.pool && hasOneRow(anchor.pool) && paysToFork(group))
       preferPanelsToShare(tiles, anchor.channels(), model);
-    // Choose the order that reads the weights once if they are large, else the
-    // order that reads the input once.
+    // Choose the order that reads the weights once if they are large and no
+    // pool is fused, else the order that reads the input once.
     bool weightsFirst = !anchor.pool && group.target.l2Bytes > 0 &&
                         anchor.weightBytes() > group.target.residentBytes();
     SmallVector<Plan> plans;

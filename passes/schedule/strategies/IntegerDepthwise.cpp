@@ -107,6 +107,7 @@ private:
   /// since a vector may begin at any channel and continue with the first
   /// channels of the next position. The UnpackPanelsOp in the group describes
   /// this layout as a tail panel that is wider than the number of channels.
+  /// `together` and `axes` are the parameters `steps` and `axes` of packPanels.
   static void packWithMore(GroupOp group, OpOperand &use,
                            const ChannelStream &stream, int64_t together,
                            int64_t axes) {
@@ -136,8 +137,8 @@ private:
                                    together, axes));
   }
 
-  /// Replaces the convolution's bias by an AddOp after the convolution, so that
-  /// the bias is read like the other per-channel operands.
+  /// Replaces the convolution's bias, if there is one, by an AddOp after the
+  /// convolution, so that the bias is read like the other per-channel operands.
   static void addBiasBehind(ConvOp conv) {
     Value bias = conv.getBias();
     auto argument = dyn_cast_or_null<BlockArgument>(bias);

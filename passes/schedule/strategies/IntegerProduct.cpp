@@ -1,7 +1,7 @@
-// The strategy for matrix products of int8 or similar integers in register
-// tiles:
+// The strategy for matrix products of narrow types (integers, bf16 or f16) in
+// register tiles:
 //
-//   [..., M, K] x [..., K, N] -> si32
+//   [..., M, K] x [..., K, N] -> si32 or f32
 //
 // The target must have an instruction that sums groups of adjacent products
 // along K (kernel.dot). Constant weights are packed such that the elements of a

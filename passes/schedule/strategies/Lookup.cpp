@@ -66,8 +66,9 @@ public:
   }
 
 private:
-  /// Returns the gather of a group that consists of only this gather and
-  /// possibly a bitcast of its indices to an unsigned type; null otherwise.
+  /// Returns the gather of a group that consists of only this gather from a
+  /// table of 256 bytes (isByteTable) and possibly a bitcast of its indices to
+  /// an unsigned type; null otherwise.
   static GatherOp tableOf(GroupView group) {
     Operation *op = group.block->getTerminator()->getPrevNode();
     if (!op || !isByteTable(op) || group.results()[0] != op->getResult(0) ||

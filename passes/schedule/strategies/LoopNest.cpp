@@ -299,7 +299,8 @@ private:
   }
 
   /// Returns the refill (a move of all elements into another shape) that yields
-  /// a one-dimensional result; null if another operator yields the result.
+  /// `result`; null if another operator yields it, or if `result` is not
+  /// one-dimensional.
   static RefillOp refilled(Value result) {
     auto refill = result.getDefiningOp<RefillOp>();
     return refill && shapeOf(result).size() == 1 ? refill : RefillOp();

@@ -1,4 +1,4 @@
-// The strategy for float matrix products in register tiles:
+// The strategy for matrix products of f32 or f64 in register tiles:
 //
 //   [..., M, K] x [..., K, N]
 //

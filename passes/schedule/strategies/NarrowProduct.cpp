@@ -10,8 +10,8 @@
 //   sum += scale * (sum over the block of x * number
 //                   - zero * sum over the block of x)
 //
-// If several rows share a weight, the weight is dequantized first, as the
-// operator is defined.
+// If several rows share a weight, the weight is dequantized first, as in the
+// definition of the operator.
 
 #include "passes/schedule/Strategy.h"
 #include "passes/schedule/tiles/PanelKernel.h"
@@ -110,9 +110,10 @@ private:
                                         const TargetDescription &target) {
     TileModel floats = model(product, target);
     std::vector<TileChoice> tiles = floats.ranked();
-    // Each vector of sums needs two more registers: one for its scales, and one
-    // for its zero points or for its partial sums of a block of K indices.
-    // Another `onTheWay` registers hold weights during dequantization.
+    // Each vector of columns needs two registers besides the sums: one for the
+    // scales, and one for the zero points or for the partial sums of a block of
+    // K indices. Another `onTheWay` registers hold weights during
+    // dequantization.
     constexpr int64_t onTheWay = 6;
     auto fits = [&](const TileChoice &tile) {
       return tile.vectors * (tile.rows + 2) + onTheWay <=

@@ -18,7 +18,9 @@ namespace ingot::schedule {
 namespace {
 
 /// The PadOp of a group that computes nothing else, and the lengths in elements
-/// of the contiguous runs in a row of its result.
+/// of the contiguous runs in a row of its result. of() returns nothing for
+/// other groups, for other modes than "constant", for dynamic sizes, and if no
+/// axis is padded.
 struct Runs {
   PadOp pad;
   /// The last padded axis, and the number of elements from one index of that
@@ -64,10 +66,10 @@ public:
            !group.target.smallCode && !fillsRegisters(*runs, group.target);
   }
 
-  /// Whether one index of the padded axis has elements for at least half a
-  /// register, on a target where partial registers are slow. In that case the
-  /// loop nest (LoopNest.cpp) copies the elements fast enough without this
-  /// strategy.
+  /// Whether partial registers are slow on the target, and the elements at a
+  /// single index of the last padded axis (all elements of the axes after it)
+  /// fill at least half a register. In that case, the loop nest (LoopNest.cpp)
+  /// copies the elements fast enough without this strategy.
   static bool fillsRegisters(Runs &runs, const TargetDescription &target) {
     return target.wholeRegisters &&
            2 * runs.inner >= target.maxLanes(elementOf(runs.pad.getResult()));

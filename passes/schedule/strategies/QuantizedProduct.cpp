@@ -11,12 +11,14 @@
 // its stack, then multiplies them by all of its panels of packed weights.
 //
 // In a panel, four bytes of weights of a column are adjacent: with 4 bits,
-// eight steps. The even steps are the lower halves of the bytes and one operand
-// of a dot product with groups of four steps, the odd steps are another one.
-// Quantized rows are stored in the order of these operands.
+// eight steps. The lower halves of the bytes are the even steps, the upper
+// halves the odd steps. A dot product, which takes four steps, multiplies the
+// even ones, and another one the odd ones. Quantized rows are stored in that
+// order.
 //
 // Without such dot products, pairs of products are summed in 16 bits, for as
-// many steps as cannot overflow: 32 with 4-bit weights (16 * 15 * 127 < 2^15).
+// many steps as cannot overflow. With 4-bit weights, these are 32 steps, of
+// which each 16-bit sum has 16 products (16 * 15 * 127 < 2^15).
 
 #include "dialects/kernel/DotLane.h"
 #include "dialects/kernel/ValueNames.h"
@@ -34,8 +36,8 @@ namespace {
 
 /// The most bytes of stack memory for the quantized rows of a thread.
 constexpr int64_t mostStackBytes = 56 << 10;
-/// Adjacent bytes of weights of a column in one 32-bit lane. A dot product
-/// takes one weight from each byte.
+/// The number of adjacent bytes of weights of a column in one 32-bit lane. A
+/// dot product takes one weight from each byte.
 constexpr int64_t group = 4;
 
 /// The dot products with which a target multiplies 2- or 4-bit weights, each
@@ -81,7 +83,8 @@ struct Sizes : ProductSizes {
         block(product.getBlock()),
         blocks(shapeOf(product.getScales()).front()) {}
 
-  /// Returns how many steps (K) a group of bytes (`group` of them) holds.
+  /// Returns the number of K steps whose weights are in a group of `group`
+  /// bytes.
   int64_t ofGroup() const { return group * perByte; }
   /// Returns how many groups of bytes of a block are summed before the sums are
   /// widened to 32 bits: all of them, unless 16-bit sums could overflow.
@@ -275,7 +278,7 @@ private:
 
   private:
     /// Some rows that are quantized together: the first row and the number of
-    /// rows, which is `known` if it is static.
+    /// rows. `count` is this number, and so is `known` if the number is static.
     struct Rows {
       Expr first, count;
       std::optional<int64_t> known;
@@ -419,8 +422,10 @@ private:
       }
     }
 
-    /// Emits a tile of `count` rows, from number `row` on of the quantized
-    /// rows. These begin at row `first` of the left operand.
+    /// Emits a tile of `count` rows. Its first row is quantized row number
+    /// `row`, which is row `first` + `row` of the left operand. The tile has
+    /// the columns of panel number `panel`, or those after the last full panel
+    /// if `panel` is empty.
     void multiply(Expr first, Expr row, int64_t count,
                   std::optional<Expr> panel) {
       ProductLoops::Place place = placeOf(first + row, count, panel);
@@ -500,7 +505,8 @@ private:
     }
 
     /// Returns minus the sum of a row's quantized elements in a block of steps
-    /// (K), times the zero point of the weights.
+    /// (K), times the zero points of the weights in vector `v` of the columns;
+    /// 0 if the weights have no zero points.
     Expr offsetOf(Expr row, std::optional<Expr> panel, Expr block, size_t v) {
       if (!product.getZeros())
         return b.constantInt(0, si32);
@@ -532,8 +538,8 @@ private:
           b.builder, b.loc, VectorType::get({lanes}, element), vector);
     }
 
-    /// Adds the products of `count` groups of bytes of weights, from group
-    /// `first` on, to the sums of a tile.
+    /// Returns the sums of a tile plus the products of `count` groups of bytes
+    /// of weights, from group `first` on.
     Exprs addGroups(const Tile &tile, ArrayRef<Expr> rows,
                     std::optional<Expr> panel, Expr first, int64_t count,
                     ArrayRef<Expr> sums) {

@@ -2,9 +2,9 @@
 //
 // Each time step reads all recurrent weights once. The weights are packed into
 // panels, so that memory is read sequentially; a panel has the columns that are
-// summed together in registers. If the weights exceed the L2 cache, every other
-// time step reads the panels in reverse order, since the panels that were read
-// last are still in the cache.
+// summed together in registers. If the weights take more than three quarters of
+// the L2 cache, every other time step reads the panels in reverse order, since
+// the panels that were read last are still in the cache.
 
 #include "passes/schedule/Anchors.h"
 #include "passes/schedule/Strategy.h"
@@ -98,8 +98,8 @@ public:
 
 private:
   /// Returns the cycles of the matrix-vector product in one time step of one
-  /// sequence; nothing if these are too few to divide the product among
-  /// threads.
+  /// sequence; nothing if threads do not divide the product, because the target
+  /// has no threads or the cycles are too few.
   static std::optional<int64_t>
   cyclesOfSharedStep(Operation *anchor, const TargetDescription &target) {
     Value weights = weightsOf(anchor).get();

@@ -225,7 +225,8 @@ private:
     finish(at, total, count);
   }
 
-  /// Applies the epilogue to the reduced value of a row and stores the result.
+  /// Finishes the reduction of `count` elements from their combined value
+  /// `total`, applies the epilogue, and stores the result at index `at`.
   void finish(ArrayRef<Expr> at, Expr total, int64_t count) {
     Value anchor = reduction->getResult(0);
     Expr result = named(reduction.finish(b, total, count),
@@ -237,7 +238,7 @@ private:
   }
 
   /// Emits a loop over the merged axis that combines its elements at the outer
-  /// indices `at` into the accumulators `acc`.
+  /// indices `at` into the accumulators `acc`. Returns the final accumulators.
   Exprs inner(ArrayRef<Expr> at, int64_t lanes, int64_t unroll, Exprs acc) {
     auto step = [&](Expr k, MutableArrayRef<Expr> to) {
       named(k, "element");

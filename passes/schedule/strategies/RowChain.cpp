@@ -96,8 +96,9 @@ private:
   }
 
   /// Computes the rows of the first convolution's result that the depthwise
-  /// window of result row `row` reads. Rows before `made` are already computed.
-  /// Returns the row after the last computed one.
+  /// window of result row `row` reads, and stores them in part `memory` of the
+  /// ring buffer. Rows before `made` are already computed. Returns the row
+  /// after the last computed one.
   Expr throughWindowOf(Expr image, Expr row, Expr made, Expr memory) {
     Expr behind = named(row * double(axis.stride) +
                             double(axis.reach() + 1 - axis.low),
@@ -128,8 +129,9 @@ private:
               });
   }
 
-  /// Emits one convolution of the chain, which reads the result of the previous
-  /// convolution from `input`.
+  /// Emits one convolution of the chain by `body`. The convolution reads the
+  /// result of the previous one from `input` and stores its own result in
+  /// `output`.
   void emitStage(GroupOp group, Value input, Value output,
                  llvm::function_ref<void(KernelBuilder &, ConvOp)> body) {
     KernelBuilder stage(b.builder, b.function, {group, b.target}, output);

@@ -58,8 +58,9 @@ public:
       if (choices.empty())
         choices.push_back({{1, vectors, 1}, anchor.isMatrix() ? 0 : 1});
     }
-    // Choose the order that reads the weights once if they are large, else the
-    // order that reads the input once.
+    // Choose the order that reads the weights once if the convolution is a
+    // single matrix product and its weights are too large to stay in the L2
+    // cache, else the order that reads the input once.
     bool weightsFirst = anchor.isMatrix() &&
                         anchor.weightBytes() > group.target.residentBytes();
     bool divides = !anchor.isMatrix() && paysToFork(group);

@@ -44,8 +44,9 @@ namespace ingot::schedule {
 namespace {
 
 /// Returns the only transpose of a group if vectorizable cheap operators
-/// compute its input and only elementwise operators follow it; null in other
-/// cases.
+/// compute its input and only elementwise operators follow it. The group must
+/// have a single result, with the shape of the transpose's result. Null in
+/// other cases.
 TransposeOp transposeOf(GroupView group) {
   TransposeOp found;
   llvm::SmallDenseSet<Value> behind;

@@ -38,8 +38,9 @@ namespace ingot::schedule {
 namespace {
 
 /// Returns the convolution of a group that computes nothing else except cheap
-/// operators and a pool, if its weights are already transformed; null in other
-/// cases.
+/// operators and a pool, if Winograd's algorithm applies to the convolution
+/// (hasWinogradForm) and its weights are already transformed and packed; null
+/// in other cases.
 ConvolutionAnchor sampledConvolution(GroupView group) {
   ConvolutionAnchor found = ConvolutionAnchor::onlyOf(group);
   bool isSampled =
@@ -48,8 +49,8 @@ ConvolutionAnchor sampledConvolution(GroupView group) {
   return isSampled ? found : ConvolutionAnchor();
 }
 
-/// Returns the convolution of a group with untransformed weights if Winograd's
-/// algorithm can compute it; null otherwise.
+/// Returns the convolution of a group if its weights are neither transformed
+/// nor packed and Winograd's algorithm can compute it; null otherwise.
 ConvolutionAnchor plainConvolution(GroupView group) {
   ConvolutionAnchor anchor = ConvolutionAnchor::of(group);
   bool isPlain =
@@ -72,8 +73,8 @@ bool dividesTiles(Operation *pool, int64_t size) {
   });
 }
 
-/// Returns the values of the convolution's weights; null unless they are a
-/// constant with data outside of the group.
+/// Returns the values of the convolution's weights; null unless the weights are
+/// a constant outside of the group and this constant has data.
 ElementsAttr valuesOf(ConvOp conv) {
   auto argument = dyn_cast<BlockArgument>(conv.getW());
   auto group = argument ? dyn_cast<GroupOp>(argument.getOwner()->getParentOp())

@@ -16,8 +16,8 @@ namespace {
 Expr larger(Expr x, Expr y) { return named(select(y > x, y, x), "largest"); }
 Expr plus(Expr x, Expr y) { return named(x + y, "total"); }
 
-/// The number of queries in a block: `count`, and `known` as well if it is
-/// static.
+/// The number of queries in a block: always as `count` and, if the number is
+/// static, also as `known`.
 struct Rows {
   std::optional<int64_t> known;
   Expr count;
@@ -135,8 +135,10 @@ private:
               });
   }
 
-  /// Stores the score -inf in the lanes after the last of `count` keys, so that
-  /// these lanes get the softmax weight 0.
+  /// If `count` keys do not fill whole vectors, stores the score -inf in all
+  /// lanes of the last vector of each row. The scores of the keys overwrite
+  /// some of these lanes later; the lanes after the last key get the softmax
+  /// weight 0.
   void hideBehind(const Rows &rows, const Dim &count) {
     Dim whole = wholeVectors(count);
     if (whole == count)
@@ -246,8 +248,9 @@ private:
     return at;
   }
 
-  /// Calls `body(row, column, sums)` for each vector of a tile's sums. `column`
-  /// is the column of the vector's first lane.
+  /// Calls `body` for each vector of sums of the tile that begins at row `row`
+  /// and column `column`. `body` gets the row of the vector, the column of its
+  /// first lane, and the vector.
   void overVectors(Tile &tile, Expr row, Expr column,
                    llvm::function_ref<void(Expr, Expr, Expr &)> body) {
     for (int64_t i = 0; i < tile.rows; ++i) {
@@ -404,8 +407,11 @@ private:
          operandType, operandType});
   }
 
-  /// Turns the scores of query `row` with `count` keys into softmax weights,
-  /// and updates the total of the query's weights.
+  /// Turns the scores of query `row` with `count` keys into softmax weights.
+  /// With a single block of keys, stores the inverse of the sum of these
+  /// weights in `totals`. With several blocks, updates the largest score and
+  /// the sum of weights of the query, and multiplies its weighted sums of the
+  /// values of previous blocks by the correction for the new largest score.
   void weigh(Expr row, const Dim &count) {
     Dim padded = wholeVectors(count + (lanes - 1));
     auto score = [&](Expr i) {
@@ -472,12 +478,12 @@ private:
     return b.withLanes(1, [&] { return b.loadFrom(totals, type, {row}); });
   }
 
-  /// Applies the group's epilogue to a weighted sum of values and stores the
-  /// result.
+  /// Multiplies `sum`, a weighted sum of elements of V, by `factor` (1 / total
+  /// of the weights), applies the group's epilogue and stores the result.
   void storeResult(Expr sum, Expr factor, Expr row, Expr column) {
     Expr y = named(sum * factor, "attention");
     // The total of the weights is 0 if all keys are masked, and NaN if a score
-    // is NaN; the result is 0 in both cases.
+    // is NaN. With `zero_nan`, the result is 0 in both cases.
     if (anchor.softmax.getZeroNan())
       y = select(b.broadcast(factor < highest(b, type), b.lanes()), y, 0.0);
     Value product = anchor.product.getResult();

@@ -26,8 +26,10 @@ WindowAxis::inside(int64_t k, const TilePlace &place, int64_t count) const {
 
 std::pair<int64_t, int64_t> WindowAxis::partlyInside(const TilePlace &place,
                                                      int64_t count) const {
-  // As the kernel position k grows, the windows of a tile enter the input at
-  // its start, or leave it at its end, the last window of the tile first.
+  // As the kernel position k grows, the position that a window reads moves to
+  // the right: at the start of the input, from the padding into the input; at
+  // the end of the input, from the input into the padding. In either case, the
+  // last window of the tile crosses the border first.
   int64_t last = (count - 1) * stride;
   if (place.fromStart)
     return {llvm::divideCeilSigned(-*place.fromStart - last, dilation),
@@ -85,9 +87,11 @@ public:
 
 private:
   void overRow(TileBody body) {
-    // At each end of the row, a single tile covers all windows that reach into
-    // the padding. The tile at the right end is emitted once for each offset
-    // from the input's end that it can have.
+    // At each end of the row, a single tile must cover all windows that reach
+    // into the padding. The tile at the right end is emitted once for each
+    // offset from the input's end that it can have, of which there must be at
+    // most `stride`. If one of these conditions does not hold, compute position
+    // by position.
     if (leading > width || trailing > width ||
         excess.most() - excess.least() >= axis.stride)
       return overPositions(body);
@@ -182,9 +186,10 @@ struct BorderLoop {
   }
 
 private:
-  /// If the tile reaches into the padding at one end only, and if the kernel
-  /// contains all positions that WindowAxis::partlyInside returns for it,
-  /// returns the place of the tile. Returns nothing for other tiles.
+  /// Returns the place of the tile that begins at output position `first`, if
+  /// the tile reaches into the padding at one end only, and if the kernel
+  /// contains all kernel positions that WindowAxis::partlyInside returns for
+  /// the tile. Returns nothing for other tiles.
   static std::optional<TilePlace> endOf(const WindowAxis &axis, int64_t first,
                                         int64_t width) {
     TilePlace whole = axis.placeOf(first, width);

@@ -17,14 +17,17 @@ namespace ingot::schedule {
 
 /// The position of a tile's first window relative to the input: the window's
 /// start minus the input's first column (`fromStart`), and minus the end of the
-/// input (`fromEnd`). Each is empty if no window of the tile crosses that end.
+/// input (`fromEnd`). Both are empty if all windows of the tile lie inside the
+/// input. If windows reach into the padding at only one end of the input, the
+/// number for the other end may be empty.
 struct TilePlace {
   std::optional<int64_t> fromStart, fromEnd;
   /// Whether the tile is a single window at an arbitrary position.
   bool isAnywhere = false;
-  /// Set if the tile is one of several tiles at the same end that share a loop:
-  /// kernel position k of this tile corresponds to k - shift of the reference
-  /// tile.
+  /// Set if several tiles at the same end of the row share a loop. `fromStart`
+  /// and `fromEnd` are then those of the tile next to the interior, and kernel
+  /// position k of this tile corresponds to kernel position k - shift of the
+  /// tile next to the interior.
   std::optional<graph::Expr> shift = std::nullopt;
 
   bool isBorder() const { return fromStart || fromEnd; }
@@ -75,9 +78,11 @@ struct WindowAxis {
   }
 };
 
-/// Returns the width of a row's tiles, at most `width`. If tiles may overlap,
-/// it is the smallest width with which the fewest possible tiles cover the
-/// longest row. A single tile is used only for rows of the largest size.
+/// Returns the width of a row's tiles, at most `width`; this is `width` itself
+/// unless tiles may overlap (mayOverlap). If they may, it is the size of the
+/// longest row if one tile can cover that row. Otherwise, it is the smallest
+/// width with which the fewest possible tiles cover the longest row, such that
+/// at least one of them does not reach into the padding.
 int64_t evenColumnTile(const WindowAxis &axis, int64_t width);
 
 /// Calls `body(first, place, count)` for tiles of `width` positions over the

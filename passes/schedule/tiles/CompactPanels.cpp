@@ -9,8 +9,9 @@ using namespace ingot::graph;
 
 namespace ingot::schedule {
 
-/// Returns the vectors that cover the columns of a panel of weights, or one
-/// scalar per column. The last vector may be partly used.
+/// Returns the vectors that cover the columns of a panel of weights; in scalar
+/// tiles (not CursorTerms::inVectors), one scalar per column. The last vector
+/// may be partly used.
 static ColumnVectors coverPanel(int64_t columns, const CursorTerms &terms,
                                 const TargetDescription &target) {
   if (terms.inVectors(target))

@@ -34,7 +34,7 @@ public:
   /// element for each lane of the panel of weights, else zeros.
   Tile firstSums(int64_t rows, const Panel &panel);
   /// Returns the bias if it must still be added to the sums for a panel of
-  /// weights; null if firstSums includes it.
+  /// weights; null if firstSums includes it, or if there is none.
   mlir::Value laterBias(const Panel &panel) const;
   graph::Expr withBias(graph::Expr sum, graph::Expr column, const Panel &panel);
   /// Returns the number of K steps of a sum, padded to a multiple of those that

@@ -180,12 +180,13 @@ private:
   }
 
   /// Returns the bias if it is added to the sums of a panel at the end; null if
-  /// the sums start with it. Integer sums start with the bias if each lane has
-  /// an element of the bias. Float sums do so on targets whose multiply-adds
-  /// take a lane of a vector as factor (multiplyByLane), where few other
-  /// instructions accompany the multiply-adds. Exceptions are strict mode,
-  /// which prescribes the order of terms, and a fused pool, beside whose
-  /// results the bias would need one more register.
+  /// the sums start with it, or if there is none. Sums of dot products of
+  /// narrow types start with the bias if each lane has an element of the bias
+  /// and is the whole sum of a column. Sums of f32 or f64 do so on targets
+  /// whose multiply-adds take a lane of a vector as factor (multiplyByLane),
+  /// where few other instructions accompany the multiply-adds; but not in
+  /// strict mode, which prescribes the order of terms, and not with a fused
+  /// pool, beside whose results the bias would need one more register.
   Value laterBias(const Panel &panel) {
     bool mayStart =
         form || (b.target.multiplyByLane && !pool && !b.group.isStrict());
@@ -577,8 +578,8 @@ private:
   Operation *pool;
   Type type, sumType;
   ConvolutionTiles tiles;
-  std::optional<DotForm> form; // nothing for floats
-  bool byRows;                 // whether dots take several kernel columns
+  std::optional<DotForm> form; // nothing for f32 and f64
+  bool byRows;                 // whether dot products take kernel columns
   PackedPanels panels;
   ArrayRef<int64_t> x, w, y;
   size_t spatial;

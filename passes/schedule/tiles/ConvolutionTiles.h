@@ -8,7 +8,8 @@
 
 namespace ingot::schedule {
 
-/// The cost model of a convolution's tiles, for floats or int8.
+/// The cost model of a convolution's tiles, for f32 and f64 or for dot products
+/// of narrow types.
 class ConvolutionTiles {
 public:
   ConvolutionTiles(ConvolutionAnchor anchor, const TargetDescription &target)
@@ -16,7 +17,7 @@ public:
 
   bool isOfBytes() const { return form.has_value(); }
   /// Returns how many adjacent input channels a dot product multiplies; 1 for
-  /// floats.
+  /// f32 and f64.
   int64_t group() const { return form ? form->group : 1; }
   bool groupsKernelRows() const {
     return form && schedule::groupsKernelRows(anchor.conv, *form);
@@ -37,8 +38,8 @@ public:
 
 private:
   TileModel floats() {
-    // The rows of a tile are adjacent output positions, which read the input
-    // `channels` elements apart, times the stride.
+    // The rows of a tile are adjacent output positions. The distance between
+    // their inputs, in elements, is the stride times `channels`.
     int64_t channels = graph::shapeOf(anchor.conv.getX()).back();
     return TileModel(anchor.positions().most(), anchor.channels(),
                      anchor.steps(), target, anchor.type(),

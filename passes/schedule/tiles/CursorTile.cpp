@@ -37,7 +37,8 @@ public:
         type(terms.w) {}
 
   /// Returns the cycles of all work in tiles of shape `t`; infinite if the tile
-  /// does not fit the registers.
+  /// does not fit the registers, or if the K steps of an iteration of the inner
+  /// loop do not divide those of the work.
   double of(const CursorTileChoice &t) const {
     constexpr double never = std::numeric_limits<double>::infinity();
     int64_t sums = t.rows * t.columns;
@@ -86,7 +87,8 @@ private:
   static constexpr int64_t mostRows = 8;
 
   /// Returns the cycles of a tile of floats for `t.together` steps along K;
-  /// infinite if the tile does not fit the registers.
+  /// infinite if the tile does not fit the registers, or if the target cannot
+  /// load `t.together` elements at once.
   double ofFloats(const CursorTileChoice &t) const {
     int64_t sums = t.rows * t.columns,
             loaded = t.together > 1 ? t.rows * t.together : 0;

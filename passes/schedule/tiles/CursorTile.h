@@ -1,5 +1,5 @@
-// Register tiles that are read through cursors: the inner loop for in-order
-// cores with little code memory.
+// Register tiles whose operands are read through cursors: the inner loop for
+// in-order cores with little code memory.
 //
 // A tile has one cursor (a pointer that advances with each load) for each row
 // and one for the weights. Only the tile itself is unrolled. For example, an
@@ -45,18 +45,21 @@ struct CursorTerms {
 };
 
 /// Estimates the cycles of `work` in scalar tiles of shape `tile`, with a
-/// penalty for code size; infinite if the tile does not fit the registers.
+/// penalty for code size; infinite if the tile does not fit the registers, or
+/// if tiles with this number of rows cannot cover `work`.
 double cursorTileCost(const TileWork &work, const TargetDescription &target,
                       const CursorTerms &terms, const CursorTileChoice &tile);
-/// Returns the scalar tiles that fit the registers, best first. If `panelWidth`
-/// is not 0, all have `panelWidth` columns.
+/// Returns the scalar tiles that fit the registers, best first; but first of
+/// all the tile that most kernels use, if it is almost as good as the best one.
+/// If `panelWidth` is not 0, all have `panelWidth` columns.
 std::vector<CursorTileChoice> rankCursorTiles(const TileWork &work,
                                               const TargetDescription &target,
                                               const CursorTerms &terms,
                                               int64_t panelWidth = 0);
 
-/// Returns the tiles that fit the registers of the target, scalar or vector,
-/// best first.
+/// Returns the tiles that fit the registers, best first: vector tiles if
+/// `terms.inVectors(target)`, scalar tiles otherwise. If `panelWidth` is not 0,
+/// all have `panelWidth` columns, in vector tiles rounded up to whole vectors.
 std::vector<CursorTileChoice> rankCompactTiles(const TileWork &work,
                                                const TargetDescription &target,
                                                const CursorTerms &terms,

@@ -146,8 +146,9 @@ static std::pair<Expr, Expr> tapsInside(KernelBuilder &b,
   return {at(place.fromStart, 0), at(place.fromEnd, axis.kernel)};
 }
 
-/// Emits one kernel row of a tile. For each input channel of a group, input
-/// vectors are loaded once and used for all kernel columns that read them.
+/// Emits one kernel row of a tile. Returns the sums `carried` plus the products
+/// of that kernel row. For each input channel of a group, input vectors are
+/// loaded once and used for all kernel columns that read them.
 static Exprs rowOfTaps(KernelBuilder &b, ConvOp conv, const WindowAxis &columns,
                        Expr kernelRow, ArrayRef<Expr> at, Expr first,
                        const TilePlace &place, Expr channel,

@@ -34,16 +34,16 @@ double depthwiseRowCycles(const WindowAxis &axis, int64_t width,
 /// A row of a convolution's result.
 struct DepthwiseRow {
   /// The batch and spatial indices of the row, without the last spatial index:
-  /// in the whole result, and in the result's buffer.
+  /// `position` in the whole result, `stored` in the result's buffer.
   llvm::ArrayRef<graph::Expr> position, stored;
   /// Maps the indices of an input row to those in the input's buffer; null for
   /// identity.
   llvm::function_ref<graph::Exprs(llvm::ArrayRef<graph::Expr>)> placeOfInput;
 };
 
-/// Emits those channels of a result row that belong to `part` (the share of one
-/// thread). The entry `columns` of `b.plan` is the number of positions of a
-/// tile.
+/// Emits the code that computes, of a result row, those channels that belong to
+/// `part` (the share of one thread). The entry `columns` of `b.plan` is the
+/// number of positions of a tile.
 void emitDepthwiseRow(KernelBuilder &b, graph::ConvOp conv,
                       const DepthwiseRow &row, const KernelBuilder::Part &part);
 

@@ -71,9 +71,10 @@ static bool isSymmetric(ElementsAttr weights) {
 
 /// Returns the DotForm in which the lanes of a vector of sums take different K
 /// steps (acrossLanes); nothing if the target has no such dot products. The
-/// convolution's input channels must fill registers or half registers. Weights
-/// that are already packed for this DotForm are recognized by the size of their
-/// groups.
+/// convolution's input channels must fill registers or half registers. The
+/// weights must be constant and none of them -128 (see kAcrossLanesAttr);
+/// weights that are already packed for this DotForm are recognized by the size
+/// of their groups.
 static std::optional<DotForm> formAcrossLanes(ConvOp conv,
                                               const TargetDescription &target) {
   auto x = dyn_cast<IntegerType>(elementOf(conv.getX())),
@@ -87,8 +88,8 @@ static std::optional<DotForm> formAcrossLanes(ConvOp conv,
       target.intrinsic(kernel::dotAcrossLanes(rowName(x), rowName(w)),
                        VectorType::get({bytes}, IntegerType::get(context, 8)),
                        VectorType::get({lanes}, IntegerType::get(context, 32)));
-  // The target's dot product of half a register sums pairs of K steps. Its rate
-  // of multiply-adds is used for whole registers as well.
+  // The target's dot product of half a register sums pairs of K steps. For
+  // whole registers, the same rate of multiply-adds is assumed.
   const Product *row = target.product(rowName(x), rowName(w), 2, lanes);
   if (!across || !row || shapeOf(conv.getX()).back() % (bytes / 2) != 0)
     return std::nullopt;

@@ -1,8 +1,8 @@
 // Forms of dot products of narrow types: integers, bf16 or f16. A K step is an
-// index of the reduction; a dot-product instruction takes a *group* of 2 or 4
-// adjacent K steps at once (DotTile.h). The group sizes, lanes and rates are
-// properties of the target. A DotForm describes them for two element types or
-// for a given matrix product or convolution.
+// index of the reduction; a dot-product instruction takes a *group* of adjacent
+// K steps at once, for example 2 or 4 (DotTile.h). The group sizes, lanes and
+// rates are properties of the target. A DotForm describes them for two element
+// types or for a given matrix product or convolution.
 
 #ifndef INGOT_PASSES_SCHEDULE_TILES_DOTFORM_H
 #define INGOT_PASSES_SCHEDULE_TILES_DOTFORM_H
@@ -20,16 +20,16 @@ struct DotForm {
   /// odd K steps separately: int8 to int16 if the target multiplies pairs of
   /// int16, or bf16 to f32.
   bool widened = false;
-  /// Whether the elements of a left operand's row that one dot product takes
-  /// are passed as one integer in a scalar register, instead of in a vector.
+  /// Whether a dot product takes the elements of the left operand as one
+  /// integer in a scalar register, instead of as a vector.
   bool byWord = false;
-  /// The number of groups (elements that one dot product takes) of a left
-  /// operand's row that one load fetches, if each instruction then selects one
-  /// group by lane; 1 if a group is broadcast to all lanes.
+  /// If each instruction selects a group (the elements that one dot product
+  /// takes) of the left operand by lane: the number of groups of a row that one
+  /// load fetches. 1 if a group is broadcast to all lanes.
   int64_t rowGroups = 1;
   /// Whether each column has its own vector of sums, whose lanes take different
-  /// K steps and are added up at the end. Both operands are then loaded as
-  /// stored.
+  /// K steps and are added up at the end. If so, both operands are loaded in
+  /// the order in which they are stored.
   bool acrossLanes = false;
   /// The numbers of lanes of sums for which the target has a dot-product
   /// instruction, largest first.
@@ -58,15 +58,15 @@ std::optional<DotForm> dotForm(mlir::Type a, mlir::Type b,
                                bool fillsUp = false);
 
 /// Returns the DotForm of a matrix product of narrow types without zero points;
-/// nothing if the target has none.
+/// nothing for other matrix products, or if the target has none.
 std::optional<DotForm> dotForm(graph::MatMulOp product,
                                const TargetDescription &target);
 
 /// Whether a kernel row is read as one contiguous run: the convolution has few
-/// channels, and the kernel columns are adjacent. Scalar tiles read the run
-/// from a copy (CompactConvolution.cpp); with many channels, the copy would
-/// cost more than separate addresses for each kernel column. Vector tiles read
-/// it in place.
+/// channels and at most two spatial axes, and the kernel columns are adjacent.
+/// Scalar tiles read the run from a copy (CompactConvolution.cpp); with many
+/// channels, the copy would cost more than separate addresses for each kernel
+/// column. Vector tiles read it in place.
 bool readsKernelRows(graph::ConvOp conv);
 
 /// Whether tiles in core registers read the windows of an integer convolution
@@ -74,25 +74,27 @@ bool readsKernelRows(graph::ConvOp conv);
 /// multiple of those that a dot product takes. False if a pool is fused, since
 /// the windows of all positions of the pool would take too much memory.
 bool copiesWindows(graph::ConvOp conv, const TargetDescription &target);
-/// Whether the kernel of an integer convolution copies its input before it
-/// multiplies (in core registers) and writes the padding into the copy. Then
+/// Whether the kernel of an integer convolution, which multiplies in core
+/// registers, first copies its input and writes the padding into the copy. Then
 /// the padding may have any zero point, and no operator has to pad the input.
 bool fillsPadding(graph::ConvOp conv, const TargetDescription &target);
 
-/// Returns the DotForm of a convolution with one group of channels and without
-/// zero point; nothing if the target has none. The number of channels must be a
-/// multiple of those that a dot product takes (DotForm::group), unless kernel
-/// rows are read as contiguous runs.
+/// Returns the DotForm of a convolution of narrow types with one group of
+/// channels and without zero point; nothing for other convolutions, or if the
+/// target has none. The number of channels must be a multiple of those that a
+/// dot product takes (DotForm::group), unless kernel rows are read as
+/// contiguous runs.
 std::optional<DotForm> dotForm(graph::ConvOp conv,
                                const TargetDescription &target);
 
-/// Whether dot products take groups of adjacent kernel columns, because there
-/// are too few channels for a group.
+/// Whether dot products take groups of adjacent elements of a kernel row (see
+/// readsKernelRows), because its few channels do not fill whole groups.
 bool groupsKernelRows(graph::ConvOp conv, const DotForm &form);
 
 /// Returns the DotForm of a depthwise convolution, in which a dot product takes
 /// adjacent kernel columns of one channel and both operands are vectors;
-/// nothing if the target has no such dot products.
+/// nothing if the target has no such dot products, or if it does not compute in
+/// whole registers.
 std::optional<DotForm> depthwiseForm(graph::ConvOp conv,
                                      const TargetDescription &target);
 /// Whether BlockDepthwise.cpp can compute the depthwise int8 convolution once

@@ -80,7 +80,8 @@ double DotModel::cycles(const TileChoice &tile) const {
   // At the end of an f16 stage (DotForm::stage), each lane of the partial sums
   // is extracted, widened by two instructions and added. If a dot product takes
   // a single K step, half registers are widened by one instruction instead;
-  // with several stages, the f32 totals are in memory.
+  // with several stages, the f32 totals are also loaded and stored, since they
+  // are in memory.
   double widening = double(stages * rows * vectorsNeeded * form.group) *
                     (form.group == 1 ? 2 : 4) / rates.multiplyAdds;
   if (form.group == 1 && stages > 1)
@@ -112,9 +113,10 @@ std::vector<TileChoice> DotModel::ranked() const {
   // partial sum of the stage and for the total, unless the totals are in memory
   // during a stage.
   int64_t sumsOfEach = form.stage ? 2 : 1;
-  // If the lanes of a vector of sums take different K steps, each column has a
-  // register of weights, and a register of sums for each row. One more register
-  // holds the row's operand.
+  // If the lanes of a vector of sums take different K steps, each column (not
+  // each vector of columns) has a register of weights, and a register of sums
+  // for each row. Two more registers are reserved, one of them for the row's
+  // operand.
   if (form.acrossLanes) {
     sumsOfEach = registersOfEach = form.lanes.front();
     registers -= 2 - registersOfEach;
@@ -283,8 +285,8 @@ private:
 
 } // namespace
 
-/// Loads the first `count` elements of a row in a group of K steps, padded with
-/// zeros to a whole group.
+/// Loads the first `count` of the elements that a row has in one group of K
+/// steps, padded with zeros to a whole group.
 static Value loadGroup(KernelBuilder &b, const DotForm &form,
                        const DotOperands &operands, int64_t row, Expr step,
                        int64_t count) {
@@ -339,10 +341,12 @@ static bool isOfHalves(const Tile &tile) {
   return getElementTypeOrSelf(tile.sums.front().value).isF16();
 }
 
-/// Emits f16 products that take a lane of the rows' vectors as a factor.
-/// Products are accumulated in f16 for a stage (DotForm::stage). A register of
-/// weights, and one of partial sums, holds the columns of two vectors of the
-/// tile. If the tile has f16 sums (halvesTile), nothing is widened.
+/// Emits multiply-adds of f16 vectors of weights by one lane of a vector of a
+/// row's elements. Products are accumulated in f16 for a stage
+/// (DotForm::stage); then these partial sums are widened and added to the sums
+/// of the tile. A vector of weights or of partial sums has the columns of up to
+/// two vectors of the tile. If the tile itself has f16 sums (halvesTile), there
+/// are no stages, and nothing is widened.
 class HalvesByLane {
 public:
   HalvesByLane(KernelBuilder &b, Tile &tile, const DotForm &form,
@@ -483,9 +487,9 @@ private:
   SmallVector<Part> parts;
 };
 
-/// Emits a tile in which the lanes of a vector of sums take different K steps.
-/// Multiplies a register of a row by a register of a column; the last K steps
-/// may fill only half a register.
+/// Emits a tile in which each sum is a vector whose lanes add the products of
+/// different K steps. The emitted code multiplies a register of a row by a
+/// register of a column; the last K steps may fill only half a register.
 static void accumulateAcross(KernelBuilder &b, Tile &tile, const DotForm &form,
                              int64_t steps, const DotOperands &operands,
                              int64_t firstRow, int64_t endRow) {

@@ -1,10 +1,10 @@
 // Register tiles of matrix products of narrow types: integers, bf16 or f16.
 //
 // As in PanelKernel.h, a tile of rows x (vectors of) columns stays in registers
-// during the reduction. But each iteration multiplies a *group* of 2 or 4
-// adjacent K steps: the row's elements in the group, broadcast to all columns,
-// times the elements of each column, which are contiguous in packed weights.
-// For a group of four K steps 1 2 3 4:
+// during the reduction. But each iteration multiplies a *group* of adjacent K
+// steps, usually 2 or 4: the row's elements in the group, broadcast to all
+// columns, times the elements of each column, which are contiguous in packed
+// weights. For a group of four K steps 1 2 3 4:
 //
 //   a, one row      1 2 3 4 | 5 6 7 8 |      1 2 3 4 is broadcast to all lanes
 //   b, packed       column 0: 1 2 3 4, column 1: 1 2 3 4, ...   (kernel.dot)
@@ -55,8 +55,9 @@ private:
 ColumnVectors coverWithDots(int64_t columns, const DotForm &form,
                             const TargetDescription &target, bool padded);
 
-/// The operands of accumulateDots. If the last group of K steps is incomplete,
-/// the parameter `count` of `b` is the number of its K steps.
+/// The operands of accumulateDots. The parameter `count` of `b` is the number
+/// of K steps in the group: DotForm::group, or less if the last group is
+/// incomplete.
 struct DotOperands {
   /// Returns element (row, step) of the left operand; if the builder has lanes,
   /// a vector of the row's elements from `step` on.

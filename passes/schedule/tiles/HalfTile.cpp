@@ -34,8 +34,8 @@ Value asStored(KernelBuilder &b, Expr element) {
   return arith::TruncFOp::create(b.builder, b.loc, type, v);
 }
 
-/// Returns the operands of an operator whose result is one of its operands
-/// (maximum, minimum); nothing for other operators.
+/// Returns the operands of an operator whose result elements are elements of
+/// its operands or zero (maximum, minimum, relu); nothing for other operators.
 static ValueRange chosenFrom(Operation *op) {
   return isa_and_nonnull<ReluOp, MaximumOp, MinimumOp>(op)
              ? ValueRange(op->getOperands())

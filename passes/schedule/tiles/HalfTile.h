@@ -13,15 +13,15 @@
 
 namespace ingot::schedule {
 
-/// Whether the target multiplies f16 vectors by a lane of another vector and
-/// computes with f16 vectors.
+/// Whether the target has multiply-adds of f16 vectors that take a lane of
+/// another vector as factor.
 bool halvesByLane(const TargetDescription &target);
 /// Whether the products of an f16 matrix product or convolution may be
 /// accumulated in f16.
 bool sumsHalves(mlir::Operation *contraction);
 
-/// Returns the element in its stored type. (For computation, bf16 and f16
-/// elements are widened to f32.)
+/// Returns `element` in its stored type, without the conversion of bf16 and f16
+/// to f32 for computation.
 mlir::Value asStored(KernelBuilder &b, graph::Expr element);
 
 /// Whether the group applies at most clamps and one addition, subtraction or
@@ -29,8 +29,8 @@ mlir::Value asStored(KernelBuilder &b, graph::Expr element);
 /// f32 value that has only the precision of f16.
 bool roundsToHalves(KernelBuilder &b, mlir::Value anchor);
 
-/// Returns vectors of f16 for the same columns: two full vectors of f32 become
-/// one vector.
+/// Returns the f16 vectors for the columns that the f32 vectors `columns`
+/// cover: two full f32 vectors become one f16 vector.
 ColumnVectors inHalves(const ColumnVectors &columns,
                        const TargetDescription &target);
 /// Returns a tile of f16 sums. Each row is the bias from `firstColumn` on, or

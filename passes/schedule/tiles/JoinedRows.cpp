@@ -86,7 +86,7 @@ int64_t JoinedRows::most(int64_t left) const {
 
 /// Sorts the epilogue's operands into `whole` (with the result's shape),
 /// `perColumn` and `perRow` (with one element per column or row). Returns false
-/// if there is an operand of another shape.
+/// if rows cannot be joined, for example because an operand has another shape.
 bool JoinedRows::classify(Value anchor) {
   ArrayRef<int64_t> shape = shapeOf(b.result());
   if (shapeOf(anchor) != shape || hasDynamicSizes(anchor.getDefiningOp()))

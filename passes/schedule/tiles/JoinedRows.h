@@ -23,8 +23,8 @@
 
 namespace ingot::schedule {
 
-/// Concatenates vectors or scalars of equal width; their number is a power of
-/// two.
+/// Concatenates `vectors`, which are vectors or scalars of equal width. Their
+/// number must be a power of two.
 graph::Expr joined(KernelBuilder &b, graph::Exprs vectors);
 
 /// Whether the target has vectors for all types of the epilogue.
@@ -33,13 +33,13 @@ bool epilogueIsInVectors(KernelBuilder &b);
 class JoinedRows {
 public:
   /// Examines the operators after `anchor`, the epilogue, to find out whether
-  /// rows can be joined. The rows of `anchor` have all columns of the group's
+  /// rows can be joined. The rows to be stored have all columns of the group's
   /// result.
   JoinedRows(KernelBuilder &b, mlir::Value anchor);
 
   /// Returns how many of the next `left` rows to store together: a power of
-  /// two, or 0 if it is not better than storing the vectors of each row
-  /// separately.
+  /// two, or 0 if joining rows is not better than storing the vectors of each
+  /// row separately.
   int64_t most(int64_t left) const;
   int64_t columns() const { return width; }
   /// Returns the number of lanes from one row to the next in a register of
@@ -57,8 +57,8 @@ public:
 
   /// Binds the epilogue's per-column operands, repeated for `rows` rows.
   void bindColumns(int64_t rows);
-  /// Binds the epilogue's per-row operands for `rows` rows. `index` returns the
-  /// result's index of each row.
+  /// Binds the epilogue's per-row operands for `rows` rows. `index(row)`
+  /// returns the index in the result of any element of the row.
   void bindRows(int64_t rows,
                 llvm::function_ref<graph::Exprs(int64_t row)> index);
   void unbind();

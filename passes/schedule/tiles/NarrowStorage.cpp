@@ -11,8 +11,9 @@ using namespace ingot::graph;
 
 namespace ingot::schedule {
 
-/// Returns the values of a float constant as integers; nothing if one of them
-/// is not an integer.
+/// Returns the values of an f32 constant as integers; nothing if one of them is
+/// -0.0 or not an integer of a magnitude below 2^31, or if the constant has
+/// another type or no data.
 static std::optional<SmallVector<int64_t>> wholeNumbersOf(ConstantOp constant) {
   if (!elementOf(constant.getResult()).isF32() || !hasData(constant.getValue()))
     return std::nullopt;

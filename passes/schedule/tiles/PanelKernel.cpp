@@ -48,7 +48,8 @@ int64_t ColumnVectors::width() const {
 }
 
 /// Returns the number of K steps for which a single load fetches the elements
-/// of a row of the left operand.
+/// of a row of the left operand: several if multiply-adds take a lane of a
+/// vector as factor, else 1.
 static int64_t factorLanes(const TargetDescription &target, Type type,
                            int64_t steps) {
   int64_t lanes = target.maxLanes(type);
@@ -93,9 +94,10 @@ double TileModel::cycles(const TileChoice &tile) const {
   // cache, except for this fraction.
   constexpr double notHidden = 0.25;
   // If the number of sums just hides the latency of the multiply-adds, or is up
-  // to `freely` times as large, multiply-adds still stall occasionally: tiles
-  // of 4 x 2, 3 x 3 and 5 x 2 take 4.25, 4.75 and 5.2 cycles per K step, 6 x 2
-  // takes 6 (Zen 4, vectors of 32 bytes, November 2026).
+  // to `freely` times that number, multiply-adds still stall occasionally:
+  // tiles of 4 x 2, 3 x 3 and 5 x 2 take 4.25, 4.75 and 5.2 cycles per K step
+  // instead of 4, 4.5 and 5; 6 x 2 takes the 6 cycles of two multiply-adds per
+  // cycle (Zen 4, vectors of 32 bytes, November 2026).
   constexpr double ofLatency = 0.06, freely = 1.5;
   bool isMeasured = factors == 1 && !isScalar;
   auto ofSteps = static_cast<double>(steps);

@@ -165,9 +165,10 @@ mlir::BlockArgument replaceInput(graph::GroupOp group, mlir::OpOperand &use,
 
 /// Packs constant weights of a group into panels of `panel` columns, by a
 /// pack_panels before the group; the anchor reads them through unpack_panels.
-/// For each column, `steps` K steps are contiguous; they are adjacent along the
-/// last `axes` axes of the K dimension, taken as one axis. `tail` is the width
-/// of the last panel.
+/// Does nothing if the weights are packed already or are not constant. For each
+/// column, `steps` K steps are contiguous; they are adjacent along the last
+/// `axes` axes of the K dimension, taken as one axis. `tail` is the width of
+/// the last panel.
 void packPanels(graph::GroupOp group, mlir::OpOperand &weights, int64_t panel,
                 int64_t tail, int64_t steps, int64_t axes = 1);
 

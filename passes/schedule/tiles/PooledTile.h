@@ -17,8 +17,9 @@ namespace ingot::schedule {
 ///
 /// `position` is the batch and spatial index of the pool's results, without the
 /// last axis. `sums` computes `count` columns of the convolution from column
-/// `first` on, at the batch and spatial index `outer`. `bias` is added to these
-/// sums; it may be null.
+/// `first` on, at the batch and spatial index `outer`. `columns` are the
+/// vectors of a panel of weights, and `firstColumn` is its first output
+/// channel. `bias` is added to the sums; it may be null.
 void emitPooledTile(KernelBuilder &b, graph::ConvOp conv, mlir::Operation *pool,
                     llvm::ArrayRef<graph::Expr> position, graph::Expr first,
                     int64_t count, const ColumnVectors &columns,

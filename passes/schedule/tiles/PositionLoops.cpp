@@ -263,8 +263,9 @@ private:
   /// the order of terms, in which the bias comes last.
   bool startsWithBias() { return conv.getBias() && !b.group.isStrict(); }
 
-  /// Applies the operators after the convolution, up to the one that computes
-  /// `value`, to a vector of sums.
+  /// Completes a vector of sums: adds the bias unless the sums start with it,
+  /// and applies the operators after the convolution, up to the one that
+  /// computes `value`.
   Expr behindSum(Expr sum, Value value, const Exprs &at, int64_t lanes,
                  StringRef name) {
     if (conv.getBias() && !startsWithBias())
@@ -465,8 +466,9 @@ private:
   SmallVector<WindowAxis> axes;
   std::optional<ColumnsInMemory> columnsIn;
   Value copy;
-  /// Of the current block of result rows: its start in the scratch memory, its
-  /// image, and the first input row that is copied for it.
+  /// Of the current block of result rows: the start of its copy of input rows
+  /// in the scratch memory, its image, and the first input row that is copied
+  /// for it.
   Expr base, image, firstRow;
 };
 

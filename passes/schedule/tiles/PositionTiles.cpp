@@ -171,7 +171,7 @@ double PositionTiles::cyclesOfCopy(int64_t lines) const {
   bool isInVectors = isInMemory && stride <= mostInVectors;
   // The kernel copies one element, or one vector, of the input per cycle. With
   // a stride, each vector of the copy is gathered from as many input vectors as
-  // the stride.
+  // the stride; the cost counts the stride - 1 steps that merge them.
   auto ofRow = isInVectors
                    ? double(llvm::divideCeil(columns, target.maxLanes(type)) *
                             std::max<int64_t>(stride - 1, 1))

@@ -28,9 +28,9 @@
 
 namespace ingot::schedule {
 
-/// Returns the float convolution of a group, with its pool, if vector lanes can
-/// be output positions. The group's epilogue may read only per-channel values.
-/// Null if the group computes something else.
+/// Returns the float convolution of a group, with its pool, if the output
+/// positions can be vector lanes on the target; null otherwise. The group's
+/// epilogue may read only scalars and values with one element per channel.
 ConvolutionAnchor positionConvolution(GroupOnTarget group);
 
 /// The stored tensor in which adjacent columns of a convolution's input (of the
@@ -133,7 +133,9 @@ public:
   /// Returns the choices, best first. `divides` says that several threads
   /// divide the work and each have their own copy of input rows.
   std::vector<PositionChoice> ranked(bool divides) const;
-  /// Returns how many threads can have their own copy of input rows.
+  /// Returns how many threads can have their own copy of input rows: at most a
+  /// small constant, and at most the number of blocks of `choice.lines` result
+  /// rows.
   int64_t parts(const PositionChoice &choice) const;
 
 private:

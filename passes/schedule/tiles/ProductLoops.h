@@ -104,9 +104,10 @@ public:
       llvm::function_ref<void(bool isPanel, llvm::function_ref<void()> rows)>
           around = {});
 
-  /// Returns chunks for the loop over K steps that prefetch the next panel of
-  /// weights while tiles of `tileRows` rows multiply the panel of `place`
-  /// (PackedPanels::fetchAhead).
+  /// Returns chunks for the loop over K steps. The chunks of all tiles of
+  /// `tileRows` rows that multiply the panel of `place` together prefetch the
+  /// next panel of weights (PackedPanels::fetchAhead). Returns no chunks for a
+  /// tile with fewer rows.
   StepChunks fetchAhead(const PackedPanels &panels, const Place &place,
                         int64_t tileRows);
 
@@ -124,7 +125,7 @@ public:
   /// Applies the epilogue to the sums of a tile and stores the results.
   void store(Tile &tile, mlir::Value result, const Place &place,
              graph::Expr firstColumn);
-  /// Returns the index in the matrix of row number `row` of the tile.
+  /// Returns the index, in the matrix, of row number `row` of the tile.
   graph::Expr rowAt(const Place &place, int64_t row);
   /// Returns the first column of a tile.
   graph::Expr firstColumn(const Place &place, int64_t panelWidth);
@@ -138,9 +139,10 @@ private:
   mlir::Value left;
   graph::Dims sizes;
   RowsLeft rowsLeft;
-  /// `isFlat` says whether the rows of all batches form one matrix of static
-  /// size. `matrix` is the left operand viewed as that matrix; null if its
-  /// buffer does not allow that.
+  /// `isFlat`: true if there are batch axes and if the rows of all batches form
+  /// one matrix of static size. `matrix`: the left operand viewed as that
+  /// matrix; null if there is no such matrix, or if the operand's buffer does
+  /// not allow the view.
   bool isFlat = false;
   mlir::Value matrix;
 };

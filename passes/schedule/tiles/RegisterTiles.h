@@ -56,8 +56,8 @@ public:
                     int64_t runs, const TargetDescription &target)
       : form(form), rows(rows), columns(columns), runs(runs), target(target) {}
 
-  /// Estimates the cycles of the product in blocks of the size that `block`
-  /// gives, in rows and vectors of columns.
+  /// Estimates the cycles of the product if it is computed in blocks of
+  /// `block.rows` rows and `block.vectors` vectors of columns.
   double cycles(const TileChoice &block) const;
   /// Returns the blocks that fit the tile registers, best first.
   std::vector<TileChoice> ranked() const;

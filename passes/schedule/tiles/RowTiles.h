@@ -23,8 +23,9 @@ namespace ingot::schedule {
 /// A function that emits a tile of `count` rows from row `first` on.
 using RowTile = llvm::function_ref<void(graph::Expr first, int64_t count)>;
 
-/// Whether few remaining rows get their own tile or are divided together with
-/// the rows of the last whole tile.
+/// What becomes of the few rows that may remain after the last whole tile: they
+/// get a tile of their own, or they and the rows of the last whole tile are
+/// divided into two tiles.
 enum class RowsLeft { InOwnTile, SharedWithLast };
 
 /// The tiling of a static number of rows: first `whole` whole tiles, then a

@@ -18,7 +18,9 @@ StreamInput::StreamInput(KernelBuilder &b, ConvOp conv,
 /// Whether to hide the distances between loads from the C++ compiler that
 /// compiles the generated code. If that compiler knew them, it would implement
 /// an unaligned load by two aligned loads. If all distances are multiples of
-/// half a register, two aligned loads cost nothing, so they are not hidden.
+/// half a register, two aligned loads cost nothing, so the distances are not
+/// hidden. Neither are they if the target lacks vector.vscale, from which
+/// hidden distances are computed.
 bool StreamInput::hidesDistances() const {
   Type index = b.builder.getIndexType();
   auto isEven = [&](int64_t bytes) { return bytes % (stream.loaded / 2) == 0; };

@@ -33,7 +33,8 @@ struct StreamPlace {
   /// first, a mask of the bytes that belong to that position or to a later one.
   graph::Exprs isBehind;
   /// The vectors of weights that stay in registers. The key of vector number v
-  /// for the group of kernel columns g is g * (lanes of a register) + v.
+  /// for group number g of kernel columns, counted over all kernel rows, is g *
+  /// (lanes of a register) + v.
   std::map<int64_t, graph::Expr> weights;
 };
 
@@ -48,7 +49,7 @@ public:
 
   /// Emits the computation of the distances between the loads of `rows` input
   /// rows, if the C++ compiler of the generated code must not know these
-  /// distances. To be called before the loops.
+  /// distances. Also sets resultsOfRow. To be called before the loops.
   void hideDistances(int64_t rows);
   /// Calls `body` for each register of a row of results.
   void overRegisters(llvm::function_ref<void(StreamPlace)> body);

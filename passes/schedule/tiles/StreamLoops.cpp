@@ -105,7 +105,7 @@ private:
   }
 
   /// Returns how many result rows after the current one already have partial
-  /// sums. If it is not 0, each interleaved input row is multiplied only once,
+  /// sums. If it is not 0, each input row is loaded and interleaved only once,
   /// for all result rows that read it. It is 0 unless weights stay in
   /// registers, since only then the sums of these rows fit as well.
   int64_t carriedRows() const {
@@ -169,7 +169,8 @@ private:
     return named(first * double(input.pitch) + place.input, "first_of_window");
   }
 
-  /// Emits `count` adjacent result rows, one register of each row.
+  /// Emits the computation of one register of results in each of `count`
+  /// adjacent result rows, from row `row` on.
   void rowsTogether(Expr image, Expr row, int64_t count,
                     const StreamPlace &place) {
     const WindowAxis &rows = axes.front();
@@ -195,7 +196,8 @@ private:
       store({image, named(row + double(r), "row_" + Twine(r))}, place, sums[r]);
   }
 
-  /// Emits one register of a result row, in a loop over the kernel rows.
+  /// Emits the computation of one register of results of a row, in a loop over
+  /// the kernel rows.
   void oneRow(ArrayRef<Expr> position, const StreamPlace &place) {
     Dims sizes = dimsOf(conv.getX());
     Exprs sums = overKernel(

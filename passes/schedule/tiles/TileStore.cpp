@@ -34,7 +34,7 @@ static size_t vectorsTogether(const ColumnVectors &columns, size_t first,
   return 1;
 }
 
-/// Returns a lane of a vector; its index is dynamic.
+/// Returns lane number `lane` of a vector. The number is dynamic.
 static Expr laneAt(KernelBuilder &b, Expr vector, Expr lane) {
   Value v =
       vector::ExtractOp::create(b.builder, b.loc, vector.value, lane.value);
@@ -121,8 +121,9 @@ static void storeJoined(KernelBuilder &b, Tile &tile, Value anchor,
 }
 
 /// Returns how many scalar columns, from the tile's vector `first` on, form a
-/// vector of sums. If dot products are accumulated in core registers, the
-/// epilogue still uses vectors.
+/// vector of sums; 1 if too few columns are scalars. Columns are scalars if dot
+/// products are accumulated in core registers; the epilogue uses vectors even
+/// then.
 static size_t scalarsTogether(KernelBuilder &b, const ColumnVectors &columns,
                               size_t first, Type sum) {
   size_t lanes = b.target.maxLanes(sum);
@@ -267,7 +268,7 @@ void storeTile(KernelBuilder &b, Tile &tile, Value anchor,
       int64_t valid = std::min(lanes, tile.columns.columns - column);
       if (lanes > 1 && !isInVectors) {
         // The epilogue cannot be computed in vectors: process the lanes one by
-        // one, in a loop since they are many.
+        // one, in a loop, since a vector has many lanes.
         b.forRange(b.index(0), b.index(valid), [&](Expr lane) {
           named(lane, "lane");
           storePart(laneAt(b, tile.at(row, v), lane), row, v,

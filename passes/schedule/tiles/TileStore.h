@@ -12,9 +12,10 @@
 
 namespace ingot::schedule {
 
-/// Applies to a tile the group's operators after `anchor` and stores the
-/// results. `index` returns the result's index for a row of the tile and a
-/// column. `beforeEpilogue`, if given, is applied to the sums first.
+/// Applies the epilogue, the group's operators after `anchor`, to the sums of a
+/// tile and stores the results. `index` returns the index in the result for a
+/// row of the tile and a column. `beforeEpilogue`, if given, is applied to each
+/// sum before the epilogue.
 void storeTile(
     KernelBuilder &b, Tile &tile, mlir::Value anchor,
     llvm::function_ref<graph::Exprs(int64_t row, graph::Expr column)> index,

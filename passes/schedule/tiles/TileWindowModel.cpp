@@ -18,8 +18,8 @@ static bool isMatrix(ConvOp conv) {
 }
 
 /// Returns the TileForm for operands of types `left` and `right`. Its group
-/// size must be that of the target's vector dot products, `dots`, because both
-/// read the same packed weights.
+/// size must be that of the target's vector dot products, `dots`, because the
+/// weights are packed for either of them. Returns nothing otherwise.
 static std::optional<TileForm> formOf(ConvOp conv, Type left, Type right,
                                       const std::optional<DotForm> &dots,
                                       const TargetDescription &target) {

@@ -30,7 +30,8 @@ struct TileWindows {
     return down.kernel * (joinsColumns() ? 1 : across.kernel);
   }
   /// Returns the number of planes along an axis in the copy of input rows: one
-  /// for each remainder of the index modulo the stride.
+  /// for each remainder of the index modulo the stride, or only one if the
+  /// kernel has size 1 on that axis.
   static int64_t planesOf(const WindowAxis &axis) {
     return axis.kernel == 1 ? 1 : axis.stride;
   }

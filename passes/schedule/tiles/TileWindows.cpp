@@ -128,8 +128,9 @@ private:
         });
   }
 
-  /// Stores the sums of a tile, whose rows are result positions from `first`
-  /// on.
+  /// Adds the bias to the sums of a tile, applies the epilogue and stores the
+  /// results. The rows of the tile are result positions from `first` on, its
+  /// columns are output channels from `column` on.
   void store(Tile &tile, Expr first, Expr column) {
     auto bias = [&](Expr sum, Expr channel) { return withBias(sum, channel); };
     if (storeFlat(b, tile, conv, first, column, bias))
@@ -252,9 +253,9 @@ private:
     });
     Expr column = firstColumn(panel);
     int64_t width = windows.columns(), inside = y[2];
-    // If the kernel computes no positions between the end of a result row and
-    // the start of the next (which it does not store), several positions are
-    // stored together.
+    // Several positions are stored together, unless the kernel also computes
+    // positions between the end of a result row and the start of the next one,
+    // which it does not store.
     int64_t together = width == inside ? 4 : 1;
     tiles.store(
         elementOf(conv.getResult()), together, [&](Tile &tile, Expr row) {

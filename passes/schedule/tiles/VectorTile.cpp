@@ -2,10 +2,11 @@
 //
 // A K step of a tile of r rows by v vectors loads v vectors of weights and r
 // scalars, and multiplies each pair. With few registers, tiles have few rows
-// and vectors: with eight registers 3 x 2 (12 instructions for 24 products of
-// four lanes) or 2 x 3, whereas 6 x 1 would take 14. The choice between such
-// tiles depends on the overhead per tile and on the positions that are
-// recomputed because tiles do not divide a row.
+// and vectors: with eight registers and four lanes, 3 x 2 (12 instructions,
+// including one for the loop, for 24 products) or 2 x 3, whereas 6 x 1 would
+// take 14 instructions. The choice between such tiles depends on the overhead
+// per tile and on the positions that are recomputed because tiles do not divide
+// a row.
 
 #include "passes/schedule/tiles/VectorTile.h"
 

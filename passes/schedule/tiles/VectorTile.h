@@ -14,8 +14,9 @@ namespace ingot::schedule {
 double vectorTileCost(const TileWork &work, const TargetDescription &target,
                       mlir::Type type, const CursorTileChoice &tile);
 /// Returns the vector tiles that fit the registers, best first. If `panelWidth`
-/// is not 0, all have `panelWidth` columns. The field `together` of a tile is
-/// the number of K steps per iteration of the inner loop.
+/// is not 0, all have `panelWidth` columns, rounded up to whole vectors. The
+/// field `together` of a tile is the number of K steps per iteration of the
+/// inner loop.
 std::vector<CursorTileChoice> rankVectorTiles(const TileWork &work,
                                               const TargetDescription &target,
                                               mlir::Type type,

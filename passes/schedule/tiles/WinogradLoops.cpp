@@ -237,7 +237,8 @@ private:
                  llvm::function_ref<Expr(int64_t, int64_t, Expr)> input) {
     b.forLanes(channels, type, [&](Expr channel, int64_t) {
       named(channel, "input_channel");
-      // Transform the columns first, then the rows of the result.
+      // Transform the columns of the tile first, then the rows of the matrix
+      // that results from that.
       SmallVector<Exprs> halves;
       for (int64_t j = 0; j < form.points; ++j) {
         Exprs column;
@@ -388,7 +389,8 @@ private:
 
   /// Emits `body` for output number `i` of a tile along an axis with `size`
   /// outputs. `at` is that output's index on the axis; `body` is under a
-  /// condition if the index may be beyond the last output.
+  /// condition if that index may be beyond the last output, and is not emitted
+  /// if it always is.
   void whenThere(Expr at, int64_t i, const Dim &size,
                  llvm::function_ref<void()> body) {
     int64_t left = size.known() ? size.most() % form.size : 1;
@@ -503,8 +505,9 @@ private:
   /// The number of work items per block of tiles: the number of full panels of
   /// weights if threads also divide the panels for a block, else 1.
   int64_t perBlock = 1;
-  /// Scratch buffers, divided among the parts of the work (one per thread), and
-  /// the index of the current part in them (`own`).
+  /// Scratch buffers for the transformed inputs and for their products with the
+  /// weights, divided among the parts of the work (one per thread), and the
+  /// index of the current part in them (`own`).
   Value points, products;
   Expr own;
 };

@@ -93,8 +93,8 @@ std::vector<TileChoice> WinogradTiles::shapes() const {
 double WinogradTiles::products(const TileChoice &tile) const {
   // The rows of the matrix products are rounded up to whole register tiles.
   int64_t rows = llvm::alignTo(tiles(), tile.rows);
-  // Each panel of weights reads the rows of the matrix product of a point (an
-  // element of the transformed tiles) from the L2 cache again.
+  // For each panel of weights, the kernel reads the rows of the matrix product
+  // of a point (an element of the transformed tiles) from the L2 cache again.
   constexpr double lineBytes = 64;
   double lines = double(rows * channels) *
                  (type.getIntOrFloatBitWidth() / 8.0) / lineBytes *
@@ -145,8 +145,8 @@ double WinogradTiles::weightBytes() const {
 double cyclesOfFirstRead(double bytes, double products,
                          const TargetDescription &target) {
   // The fraction of the shorter one of the two times (for reading and for
-  // multiplying) that the longer one does not hide. Fitted to 64 and 48 to 512
-  // channels on 13 x 13 to 7 x 7 positions (Zen 5, November 2026).
+  // multiplying) that the longer one does not hide. Fitted to convolutions of
+  // 48 to 512 channels on 13 x 13 to 7 x 7 positions (Zen 5, November 2026).
   constexpr double notHidden = 0.4;
   double read = bytes / target.rates.memoryBytes;
   return std::max(read - products, 0.0) + notHidden * std::min(read, products);
@@ -221,8 +221,8 @@ double WinogradTiles::waitOf(const WinogradChoice &choice) const {
               choice.parts == 1 ? units : int64_t(llvm::divideCeil(units, 2));
   double longest = double(most * choice.block) / double(panels),
          half = double(tiles()) / 2;
-  // How much the wait of one thread for another counts in the ranking: a
-  // compromise between execution by one thread and by two threads.
+  // The weight of the time for which one of two threads waits for the other:
+  // with 0, the ranking would be that for one thread, with 1 that for two.
   constexpr double share = 0.25;
   return share * std::max(longest / half - 1, 0.0);
 }

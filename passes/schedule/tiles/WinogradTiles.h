@@ -17,12 +17,13 @@ namespace ingot::schedule {
 /// Whether a convolution has elements of f32 or f16, windows of 3 x 3, stride
 /// 1, dilation 1 and one group of channels.
 bool hasWinogradForm(graph::ConvOp conv);
-/// Whether the target is suitable for Winograd's algorithm with elements of
-/// `type`. The code for vectors of channels needs many registers. The input
-/// channels must fill vectors (for f32, half a vector may remain), since a
-/// second version of the code for other remaining channels would double it.
-/// Elements of f16 are transformed in f32. Their products are computed in f16,
-/// by multiply-adds that take a lane of a vector as factor.
+/// Whether Winograd's algorithm is suitable for `conv` with elements of `type`
+/// on the target. The target must have fused multiply-adds and vectors of at
+/// least four elements, and must not prefer small code. The input channels must
+/// fill vectors (for f32, half a vector may remain), since a second version of
+/// the code for other remaining channels would double it. For f16, the target
+/// must have multiply-adds that take a lane of a vector as factor: they compute
+/// the products in f16; the transforms are computed in f32.
 bool suitsWinograd(graph::ConvOp conv, const TargetDescription &target,
                    mlir::Type type);
 

@@ -135,7 +135,7 @@ async function compileOnce(file, options) {
 
 // ---------------------------------------------------------------- threads
 
-/** Starts the worker script of this folder; resolves when the worker is ready. */
+/** Starts the worker script of this folder and sends it the message `first`; resolves when the worker has answered. */
 async function startWorker(first) {
   const url = new URL(NETWORK.worker, import.meta.url);
   let worker;

@@ -6,7 +6,7 @@
 
 // A block of threads. Threads run in sequence; a thread runs until it has to
 // wait. It continues when all other threads of its block, or of its warp, wait
-// as well.
+// as well, or when the awaited phase of an mbarrier is complete.
 class EmulatedBlock {
 public:
   static constexpr unsigned warp = 32;

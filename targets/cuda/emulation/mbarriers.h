@@ -62,8 +62,9 @@ public:
     ptrdiff_t distances[emulated_most_blocks];
 
     // Calls `body` for each 16 bytes of shared memory that the copy writes, in
-    // each receiving block. `body` gets their source address, which is null
-    // outside of the tensor, and the number of bytes that are inside.
+    // each receiving block. `body` gets the address of these 16 bytes, their
+    // source address (null if they are outside of the tensor), and how many of
+    // them are inside of the tensor.
     template <typename Body> void forEachVector(const Body &body) const {
       for (unsigned block = 0; block < blocks; ++block)
         forEachVector(to + distances[block], body);

@@ -243,8 +243,8 @@ private:
             known[now.thread][before.thread] > before.clock);
   }
 
-  // Checks an access of the running thread to its own stack, which holds
-  // accumulators: a wgmma that is still in flight may not use them.
+  // Checks an access of the running thread to its own stack, where its
+  // accumulators are: fails if these belong to a wgmma that is still in flight.
   void useOwn(const char *first, size_t bytes, bool isWrite) {
     for (const Sums &one : sums[emulated_thread()]) {
       if (first < one.begin || first >= one.end)

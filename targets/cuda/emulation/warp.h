@@ -184,8 +184,8 @@ struct emulated_instructions {
   static float root_f32(float x) { return __builtin_sqrtf(x); }
   static double root_f64(double x) { return __builtin_sqrt(x); }
   // Returns 2^x with the largest errors that the device may have. Depending on
-  // the bits of x, the result is two units in the last place too high, too low,
-  // or exact.
+  // the bits of x, the result is too high by two units in the last place, too
+  // low by two units, or exact.
   static float exp2_f32(float x) {
     float power = __builtin_exp2f(x);
     constexpr float leastNormal = 1.17549435e-38f;
@@ -207,8 +207,9 @@ struct emulated_instructions {
     uint32_t sign = word >> 16 & 0x8000u, rest = word & 0x7fffffffu;
     if (rest > 0x7f800000u)
       return 0x7fff;
-    // 65520 and above become infinity. Below 2^-14, after adding 0.5, the
-    // lowest bits count units of 2^-24.
+    // Numbers of at least 65520 become infinity. Numbers below 2^-14 are
+    // subnormal in f16: adding 0.5 rounds them to multiples of 2^-24, which the
+    // lowest bits of the sum count.
     if (rest >= 0x477ff000u)
       return static_cast<uint16_t>(sign | 0x7c00u);
     if (rest < 0x38800000u) {
@@ -322,8 +323,9 @@ private:
     EmulatedBlock::current()->wait(/*isWarp=*/true);
   }
 
-  // Returns element `at` of a row or column (32 bytes) of a matrix operand,
-  // from the register of the thread that holds it.
+  // Returns element `at` of a row or column (32 bytes) of a matrix operand. It
+  // is held by four threads, of which `thread` is the first: bytes 0 to 15 in
+  // their registers number `low`, bytes 16 to 31 in their registers `high`.
   template <typename Type>
   static auto element(unsigned thread, unsigned low, unsigned high,
                       unsigned at) {

@@ -288,8 +288,9 @@ private:
     return (ptrdiff_t(block) - ptrdiff_t(emulated_rank())) *
            emulated_block_bytes;
   }
-  // Starts a copy. `places` are the coordinates, innermost first: those of the
-  // position and, for windows, then those of the shift.
+  // Starts a copy to the blocks of the cluster whose bits are set in `blocks`.
+  // `places` are the coordinates, innermost first: those of the position and,
+  // for windows, then those of the shift.
   static void copy(void *to, const CUtensorMap &map, int64_t *mbarrier,
                    std::initializer_list<ptrdiff_t> places, unsigned rank,
                    bool areWindows, ptrdiff_t blocks) {
@@ -330,8 +331,8 @@ private:
         reinterpret_cast<uintptr_t>(tile) + row * 128 + vector * 16;
     return reinterpret_cast<const char *>(byte ^ ((byte >> 7 & 7u) << 4));
   }
-  // Returns the address of the 16 bytes of a transposed tile that contain
-  // element `step` along K of 8 rows or columns.
+  // Returns the address of 16 bytes of a transposed tile: the elements at
+  // position `step` along K of the 8 rows or columns from row / 8 * 8 on.
   static const char *turnedVector(const Tile &tile, unsigned step,
                                   unsigned row) {
     return vectorAt(tile.at + row / 64 * tile.distance, step, row % 64 / 8);
@@ -357,7 +358,8 @@ private:
     }
   }
   // Converts the elements (along K) of a row of the left operand, which four
-  // threads hold in registers, and writes them to `values`.
+  // threads hold in registers, and writes them to `values`. `half` selects one
+  // of the two rows of this thread.
   template <typename Type, typename Value>
   static void decodeWords(const EmulatedProducts::Product &product,
                           unsigned half, Value *values) {
