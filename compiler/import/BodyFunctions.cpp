@@ -87,21 +87,31 @@ FailureOr<GraphImporter::BodyFunction> GraphImporter::openBody(
 /// than 200 operations, or on random numbers, which are never folded.
 static SmallVector<Operation *> constantCone(Value value) {
   constexpr size_t mostOperations = 200;
-  llvm::SetVector<Operation *> cone;
-  SmallVector<Value> pending{value};
-  while (!pending.empty()) {
-    Operation *op = pending.pop_back_val().getDefiningOp();
-    if (!op || !isPure(op) || isa<graph::RandomBitsOp>(op) ||
-        cone.size() > mostOperations)
+  llvm::DenseSet<Operation *> seen;
+  SmallVector<Operation *> cone;
+  /// The operations whose operands are being visited, each with the number of
+  /// its next operand.
+  SmallVector<std::pair<Operation *, unsigned>> path;
+  auto visit = [&](Value value) {
+    Operation *op = value.getDefiningOp();
+    if (!op || !isPure(op) || isa<graph::RandomBitsOp>(op))
+      return false;
+    if (seen.insert(op).second)
+      path.push_back({op, 0});
+    return seen.size() <= mostOperations;
+  };
+  if (!visit(value))
+    return {};
+  while (!path.empty()) {
+    auto &[op, next] = path.back();
+    if (next == op->getNumOperands()) {
+      cone.push_back(op);
+      path.pop_back();
+    } else if (!visit(op->getOperand(next++))) {
       return {};
-    // An operation must come after all of its users, since the list is reversed
-    // before it is returned. So an operation that is reached a second time is
-    // moved to the end of the list.
-    cone.remove(op);
-    cone.insert(op);
-    llvm::append_range(pending, op->getOperands());
+    }
   }
-  return SmallVector<Operation *>(llvm::reverse(cone));
+  return cone;
 }
 
 namespace {

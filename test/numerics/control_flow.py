@@ -88,6 +88,16 @@ def counted():
             [{"x": normal(2, 20), "scale": normal(2, 1), "n": np.array(n)} for n in (0, 1, 2, 7, 100)], [])
 
 
+def doubled():
+    """A loop whose body reads a constant that 60 operators outside have doubled: the number of ways to the constant is 2^60."""
+    doublings = [node("Add", [f"c{i}", f"c{i}"], [f"c{i + 1}"]) for i in range(60)]
+    step = body([node("Add", ["h", "c60"], ["h2"]), node("Identity", ["go"], ["go2"])],
+                [info("i", [], INT64), info("go", [], BOOL), info("h", [3])], [info("go2", [], BOOL), info("h2", [3])])
+    return (model([*doublings, node("Loop", ["n", "", "x"], ["y"], body=step)], [info("x", [3]), info("n", [], INT64)], [info("y")],
+                  {"c0": np.array([1, 2, 3], np.float32) / 2**60}),
+            [{"x": normal(3), "n": np.array(n)} for n in (0, 3)], [])
+
+
 def until():
     """A loop that ends when a sum is large enough, possibly before the first iteration; two states are
     swapped."""
@@ -259,7 +269,7 @@ def check_limits(ingot):
 
 CASES = {"branches": branches, "sample rate": sample_rate, "counted": counted, "until": until, "collected": lambda: collected(40),
          "collected at run time": lambda: collected(0), "gru": lambda: gru(0, 0), "gru backwards": lambda: gru(1, 1), "greedy": greedy,
-         "nested": nested, "boxes": boxes, "scattered": scattered}
+         "nested": nested, "doubled": doubled, "boxes": boxes, "scattered": scattered}
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
