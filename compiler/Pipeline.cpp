@@ -122,8 +122,8 @@ static void addDecide(OpPassManager &pm, const PipelineOptions &options) {
     functions.addPass(decide::createJoinProducts({options.target->name.str()}));
     functions.addPass(decide::createNarrowContractions(
         {options.target->name.str(), options.fast}));
-    // Removes conversions to a narrow type that are followed by the conversion
-    // back.
+    // Removes conversions from a narrow type to f32 that are followed by the
+    // conversion back.
     if (!options.fast.empty())
       functions.addPass(createCanonicalizerPass());
     // Runs after NarrowContractions, when operands have the types in which they

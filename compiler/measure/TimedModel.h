@@ -43,7 +43,8 @@ public:
   /// run that did not execute the call counts as 0 ms.
   std::vector<TimeSummary> ofKernels() const;
   static TimeSummary summarize(std::vector<double> times);
-  /// Returns a copy of the inputs, with the sizes of the runs.
+  /// Returns a copy of the inputs. Their dynamic dimensions have the sizes with
+  /// which the model is run.
   InputData inputs() const;
 
   /// The milliseconds of each run.

@@ -185,8 +185,8 @@ bool Search::measurePlaces() {
 Place *Search::worst() {
   Place *found = nullptr;
   auto rank = [&](const Place &place) {
-    // A weight in float takes memory, an activation in 16 bits does not, so the
-    // cost of weights counts half.
+    // More bits for a weight make the model larger; more bits for an activation
+    // do not. So the cost of a weight counts half.
     double noise = place.isWeight ? place.noise / 2 : place.noise;
     // Of weights and activations with negligible cost, those with few bits get
     // more bits first.

@@ -215,10 +215,10 @@ void cuda(std::vector<TargetDescription> &targets) {
     result.bytesPerSecond = gigabytes * 1e9;
     result.multiplyAddsPerSecond = teraflops / 2 * 1e12;
     result.matrixMultiplyAddsPerSecond = matrixTeraflops / 2 * 1e12;
-    // A multiprocessor has four schedulers. Each needs four warps, since an
-    // instruction takes four cycles (CUDA C++ Programming Guide,
-    // "Multiprocessor Level"). If the instructions are matrix products, each
-    // needs one warp.
+    // A multiprocessor has four schedulers. To be always busy, each scheduler
+    // needs four warps, since an instruction takes four cycles (CUDA C++
+    // Programming Guide, "Multiprocessor Level"). If the instructions are
+    // independent matrix products, each scheduler needs only one warp.
     result.busyThreads = 512;
     result.busyMatrixThreads = 128;
     // In a graph, a kernel of 2.9 us takes 3.4 us: a delay of 0.5 us ("Getting

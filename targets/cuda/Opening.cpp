@@ -32,7 +32,8 @@ template <typename = void> struct device_functions : device_instructions {
   static __device__ ptrdiff_t thread() { return static_cast<ptrdiff_t>(threadIdx.x); }
   // Waits for all threads of the block; their stores are visible afterwards.
   static __device__ void barrier() { __syncthreads(); }
-  // Returns the value of the thread of this warp whose lane number is this one's XOR `mask`.
+  // Returns the `value` of another thread of the warp: the one whose lane number is that of this
+  // thread XOR `mask`.
   template <typename Value> static __device__ Value exchange(Value value, int32_t mask) {
     return __shfl_xor_sync(0xffffffffu, value, mask);
   }

@@ -289,9 +289,9 @@ Expr ConvTransposeOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
     std::string name = spatialAxisName(axis, kernel.size());
     return b.reduce(kernel[axis], acc, [&](Expr i, Expr acc) {
       named(i, "kernel_" + name);
-      // The input position i satisfies i * stride = o + low - k * dilation. So
-      // the right side must be a multiple of the stride, and i must be inside
-      // the input.
+      // For output position o and kernel position i, the input position p
+      // satisfies p * stride = o + low - i * dilation. So the right side must
+      // be a multiple of the stride, and p must be inside the input.
       Expr scaled = idx[1 + axis] + static_cast<double>(getLow()[axis]) -
                     i * static_cast<double>(getDilations()[axis]);
       named(scaled, "spread_" + name);

@@ -171,8 +171,8 @@ void storeTile(KernelBuilder &b, Tile &tile, Value anchor,
       return sum;
     });
   };
-  // Stores `count` vectors of a row, from vector `vector` on: in one register
-  // if their results can be narrowed together, else separately.
+  // Stores the results of `count` vectors of a row, from vector `vector` on: as
+  // one vector if they can be narrowed together, else separately.
   auto storeNarrowed = [&](int64_t row, size_t vector, size_t count,
                            int64_t column) {
     int64_t lanes = tile.columns.lanes[vector];

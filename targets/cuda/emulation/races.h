@@ -59,8 +59,9 @@ extern char __executable_start[], _end[];
 
 class EmulatedRaces {
 public:
-  // Defined here instead of defaulted, so that the accesses of the constructor
-  // are not checked.
+  // The attribute that disables checks in functions of this header (see
+  // cuda_runtime.h) does not apply to an implicit constructor, so an explicit
+  // one is defined.
   EmulatedRaces() {}
 
   // Whether the running code is part of a kernel.
