@@ -65,17 +65,17 @@ static ImportResult importImputer(OnnxNode &node) {
     return failure();
   Type type = elementOf(x);
   bool isFloat = isa<FloatType>(type);
+  StringRef name = isFloat ? "imputed_value_floats" : "imputed_value_int64s";
   SmallVector<double> numbers = node.floatsAttr("imputed_value_floats");
   if (!isFloat) {
     SmallVector<int64_t> ints = node.intsAttr("imputed_value_int64s");
     numbers.assign(ints.begin(), ints.end());
   }
   if (numbers.empty())
-    return node.invalid(isFloat ? "`imputed_value_floats` is missing"
-                                : "`imputed_value_int64s` is missing");
+    return node.invalid("`" + name + "` is missing");
   double missing = isFloat ? node.floatAttr("replaced_value_float", 0)
                            : double(node.intAttr("replaced_value_int64", 0));
-  auto given = perFeature(node, "imputed values", numbers, x, type);
+  auto given = perFeature(node, name, numbers, x, type);
   if (failed(given))
     return failure();
   Value isMissing =
