@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Prepares a sentence encoder for Ingot: pooling and normalization become a part of the network.
+"""Prepares a sentence encoder for Ingot: pooling and normalization become a part of the network, and the sentences of a
+batch share their matrix multiplications.
 
     prepare.py MODEL_FOLDER FOLDER [--length N]
 
@@ -146,6 +147,97 @@ def add_pooling(model, mode):
     return size
 
 
+# Operators that compute each token alone, where all their tensors end with the axis of the hidden units.
+TOKENWISE = {"Add", "Sub", "Mul", "Div", "Erf", "Gelu", "FastGelu", "Tanh", "Sigmoid", "Relu", "Sqrt", "Pow", "Cast",
+             "Identity", "LayerNormalization", "ReduceMean"}
+
+
+def join_tokens(model):
+    """Joins the axes [batch, length, units] to [tokens, units] where each token is computed alone.
+
+    A matrix multiplication then has one tall matrix instead of a short one for each sentence. Reshape nodes are inserted
+    where another operator reads such a tensor.
+    """
+    graph = model.graph
+    shapes = {}
+    inferred = onnx.shape_inference.infer_shapes(model, data_prop=True).graph
+    for value in [*inferred.value_info, *inferred.input]:
+        shapes[value.name] = symbols(value)
+    constants = {value.name: value for value in graph.initializer}
+    joined, restored, nodes = {}, set(), []
+
+    def reshape(value, shape, result):
+        nodes.append(helper.make_node("Reshape", [value, shape], [result], name=f"{result}_reshape"))
+        return result
+
+    def constant(name, values):
+        if name not in constants:
+            constants[name] = numpy_helper.from_array(np.array(values, np.int64), name)
+            graph.initializer.append(constants[name])
+        return name
+
+    def join(value):
+        if value not in joined:
+            units = shapes[value][2]
+            joined[value] = reshape(value, constant(f"tokens/to_{units}", [-1, units]), f"{value}/tokens")
+            restored.add(value)
+        return joined[value]
+
+    def restore(value):
+        if value in joined and value not in restored:
+            units = shapes[value][2]
+            shape = f"tokens/shape_{units}"
+            if shape not in restored:
+                sizes = [constant(f"tokens/{units}", [units])]
+                nodes.append(helper.make_node("Shape", ["input_ids"], [f"{shape}_of_ids"], name=f"{shape}_of_ids_node"))
+                nodes.append(helper.make_node("Concat", [f"{shape}_of_ids", *sizes], [shape], name=f"{shape}_node", axis=0))
+                restored.add(shape)
+            reshape(joined[value], shape, value)
+            restored.add(value)
+
+    def is_hidden(value):
+        shape = shapes.get(value, [])
+        # The names of the first two sizes say nothing: inference often replaces them.
+        return len(shape) == 3 and [isinstance(size, int) and size > 0 for size in shape] == [False, False, True]
+
+    def is_vector(value):
+        return value in constants and len(constants[value].dims) <= 1
+
+    def is_last_axis(node):
+        axes = [entry for entry in node.attribute if entry.name in ("axis", "axes")]
+        values = [value for entry in axes for value in (entry.ints or [entry.i])]
+        if node.op_type == "ReduceMean" and len(node.input) > 1:
+            values = numpy_helper.to_array(constants[node.input[1]]).tolist() if node.input[1] in constants else []
+        keeps = all(entry.i for entry in node.attribute if entry.name == "keepdims")
+        return keeps and all(value == -1 for value in values) and (values or node.op_type == "LayerNormalization")
+
+    for node in graph.node:
+        first = node.input[0] if node.input else ""
+        results = [name for name in node.output if name]
+        if node.op_type == "Constant" and node.attribute[0].name == "value":
+            constants[results[0]] = node.attribute[0].t
+        elif node.op_type == "Identity" and first in constants:
+            constants[results[0]] = constants[first]
+        is_product = (node.op_type == "MatMul" and is_hidden(first) and node.input[1] in constants
+                      and len(constants[node.input[1]].dims) == 2)
+        has_joined = any(name in joined for name in node.input)
+        is_tokenwise = (node.op_type in TOKENWISE and has_joined
+                        and all(name in joined or is_vector(name) for name in node.input)
+                        and (node.op_type not in ("LayerNormalization", "ReduceMean") or is_last_axis(node)))
+        if len(results) == 1 and is_hidden(results[0]) and (is_product or is_tokenwise):
+            inputs = [join(name) if name in joined or (is_product and name == first) else name for name in node.input]
+            joined[results[0]] = f"{results[0]}/tokens"
+            node.input[:], node.output[:] = inputs, [joined[results[0]]]
+        else:
+            for name in node.input:
+                restore(name)
+        nodes.append(node)
+    for value in graph.output:
+        restore(value.name)
+    del graph.node[:]
+    graph.node.extend(nodes)
+
+
 def scores(size):
     graph = onnx.parser.parse_graph(
         f"scores (float[rows, {size}] vectors, float[{size}] query) => (float[rows] scores) {{ scores = MatMul(vectors, query) }}")
@@ -169,6 +261,7 @@ def main():
     except Exception as error:  # a damaged file
         fail(f"{path} cannot be read: {error}")
     size = add_pooling(model, pooling(options.model))
+    join_tokens(model)
     tokens["truncation"] = {"max_length": length, "strategy": "LongestFirst", "stride": 0, "direction": "Right"}
     tokens["padding"] = None
     text = json.dumps(tokens, ensure_ascii=False)
