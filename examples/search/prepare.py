@@ -68,6 +68,8 @@ def pooling(folder):
         kind = module["type"].split(".")[-1]
         if kind not in ("Transformer", "Pooling", "Normalize"):
             fail(f"modules.json names the module {kind}; supported are Transformer, Pooling, Normalize")
+    if not chosen:
+        print(f"{folder} has no 1_Pooling/config.json: unless the network has pooling, it is the mean", file=sys.stderr)
     return known[chosen[0]] if chosen else "mean"
 
 
@@ -105,8 +107,10 @@ def add_pooling(model, mode):
     if not source:
         fail(f"the network has none of the outputs sentence_embedding, last_hidden_state, token_embeddings; it has "
              f"{', '.join(outputs)}: export it with --task feature-extraction")
-    size = symbols(outputs[source])[-1]
-    if not isinstance(size, int) or size < 1:
+    # The size of `sentence_embedding` is often left open; it is that of a token's vector.
+    sizes = [symbols(outputs[name])[-1] for name in (source, "token_embeddings") if name in outputs]
+    size = next((size for size in sizes if isinstance(size, int) and size > 0), 0)
+    if not size:
         fail(f"the output `{source}` has no fixed size on its last axis")
     version = max(opset.version for opset in model.opset_import if opset.domain in ("", "ai.onnx"))
     if version < 13:
@@ -123,6 +127,8 @@ def add_pooling(model, mode):
     value = source
     if outputs[source].type.tensor_type.elem_type != TensorProto.FLOAT:
         value = add.node("Cast", [value], "hidden_f32", to=TensorProto.FLOAT)
+    if size not in sizes[:1]:
+        value = add.node("Reshape", [value, add.constant("sizes", np.array([0, size], np.int64))], "sized")
     one = add.constant("axis_1", np.array([1], np.int64))
     if source != "sentence_embedding" and mode == "cls":
         value = add.node("Gather", [value, add.constant("first", np.array(0, np.int64))], "first_token", axis=1)

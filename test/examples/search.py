@@ -77,7 +77,14 @@ def export(folder):
     tokens = tokenizer(vocabulary(config.vocab_size))
     (folder / "raw.json").write_text(json.dumps(tokens), encoding="utf-8")
     wrapped = transformers.PreTrainedTokenizerFast(tokenizer_file=str(folder / "raw.json"), model_max_length=256)
+    # As in repositories of sentence-transformers: padded to a fixed length, cut after another number of tokens.
+    wrapped.backend_tokenizer.enable_padding(length=128)
     wrapped.save_pretrained(folder)
+    (folder / "sentence_bert_config.json").write_text('{"max_seq_length": 200, "do_lower_case": false}')
+    (folder / "1_Pooling").mkdir()
+    (folder / "1_Pooling" / "config.json").write_text('{"pooling_mode_cls_token": false, "pooling_mode_mean_tokens": true}')
+    modules = [{"type": f"sentence_transformers.models.{name}"} for name in ("Transformer", "Pooling", "Normalize")]
+    (folder / "modules.json").write_text(json.dumps(modules))
     (folder / "raw.json").unlink()
     return model
 
@@ -107,6 +114,35 @@ def by_transformers(network, tokens):
             mean = network(torch.tensor([sentence])).last_hidden_state[0].double().mean(dim=0)
             result.append((mean / mean.norm()).numpy())
     return np.array(result)
+
+
+def compare_with_sentence_transformers(work, environment, texts):
+    """The form that Optimum exports for a model of sentence-transformers: with pooling, and its output `sentence_embedding`."""
+    try:
+        from optimum.exporters.onnx import main_export
+        from sentence_transformers import SentenceTransformer, models
+    except ImportError as error:
+        print(f"sentence-transformers is not compared: {error.name} is not installed")
+        return
+    import torch
+    import transformers
+    torch.manual_seed(1)
+    folder = work / "sentence"
+    config = transformers.BertConfig(hidden_size=64, num_hidden_layers=2, num_attention_heads=4, intermediate_size=128)
+    transformers.BertModel(config).eval().save_pretrained(folder / "bert")
+    special = {f"{name.lower()}_token": f"[{name}]" for name in ("PAD", "UNK", "CLS", "SEP", "MASK")}
+    transformers.PreTrainedTokenizerFast(tokenizer_file=str(work / "model" / "tokenizer.json"), model_max_length=256,
+                                         **special).save_pretrained(folder / "bert")
+    # Pooling by the first token: the export includes it, its folder does not state it.
+    parts = [models.Transformer(str(folder / "bert")), models.Pooling(64, pooling_mode="cls"), models.Normalize()]
+    network = SentenceTransformer(modules=parts, device="cpu")
+    network.save(str(folder / "model"))
+    main_export(str(folder / "model"), str(folder / "onnx"), task="feature-extraction", library_name="sentence_transformers",
+                do_validation=False)
+    run(EXAMPLE / "run.sh", folder / "out", folder / "onnx", env=environment)
+    worst = np.abs(network.encode(texts) - read_index(folder / "out" / "sentences.index")[1]).max()
+    print(f"sentence-transformers, {len(texts)} sentences: elements differ by at most {worst:.1e}")
+    expect(worst < 1e-5, "the vectors differ from those of sentence-transformers")
 
 
 def compare_rankings(program, index, vectors, texts, queries, expected, best=10):
@@ -182,6 +218,7 @@ def main():
     tokens = tokens_of(program, work / "tokens.txt", source.read_bytes())
     odd = tokens_of(program, work / "strange.txt", b"".join(line + b"\n" for line in strange))
     longest = json.loads((out / "tokenizer.json").read_text(encoding="utf-8"))["truncation"]["max_length"]
+    expect(longest == (200 if network else 128), f"the model takes {longest} tokens")
     expect(max(map(len, odd)) == longest, f"the longest line has {max(map(len, odd))} tokens instead of {longest}")
     try:
         import tokenizers
@@ -211,6 +248,7 @@ def main():
         worst = np.abs(other - vectors[chosen]).max()
         print(f"transformers: elements differ by at most {worst:.1e}")
         expect(worst < 1e-5, "the vectors differ from those of transformers")
+        compare_with_sentence_transformers(work, {**environment, "SENTENCES": str(source)}, texts)
     whole = reference(model, tokens) if len(texts) <= 1000 else vectors
     queries = [" ".join(reversed(texts[i].split())) for i in chosen[:100]]
     query_tokens = tokens_of(program, work / "queries.txt", "\n".join(queries).encode())
