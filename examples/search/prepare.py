@@ -59,11 +59,13 @@ def longest(folder, tokens):
 
 def pooling(folder):
     """Returns how the vectors of the tokens become one: "mean" or "cls"."""
-    modes = read_json(folder / "1_Pooling" / "config.json")
-    chosen = [name for name, value in modes.items() if name.startswith("pooling_mode_") and value is True]
-    known = {"pooling_mode_mean_tokens": "mean", "pooling_mode_cls_token": "cls"}
-    if len(chosen) > 1 or any(name not in known for name in chosen):
-        fail(f"1_Pooling/config.json asks for {', '.join(chosen)}; supported are {' or '.join(known)}, alone")
+    config = read_json(folder / "1_Pooling" / "config.json")
+    # Older files have a flag for each mode, newer ones a name.
+    chosen = [name for name, value in config.items() if name.startswith("pooling_mode_") and value is True]
+    chosen = [config["pooling_mode"]] if "pooling_mode" in config else chosen
+    known = {"pooling_mode_mean_tokens": "mean", "pooling_mode_cls_token": "cls", "mean": "mean", "cls": "cls"}
+    if len(chosen) > 1 or any(name not in known for name in map(str, chosen)):
+        fail(f"1_Pooling/config.json asks for {', '.join(map(str, chosen))}; supported are mean or cls, alone")
     for module in read_json(folder / "modules.json") or []:
         kind = module["type"].split(".")[-1]
         if kind not in ("Transformer", "Pooling", "Normalize"):

@@ -31,7 +31,7 @@ constexpr size_t kBatch = NETWORK_EMBED_BATCH_MOST;     // texts of a call
 constexpr size_t kRows = NETWORK_SCORES_ROWS_MOST;      // vectors of a call
 /// Texts of similar length are computed together until they have this many
 /// tokens, so that the weights are read once for all of them.
-constexpr size_t kTokensTogether = 256;
+constexpr size_t kTokensTogether = 128;
 
 const char *const kHelp =
     "usage: search index SENTENCES INDEX [--threads N]\n"

@@ -314,6 +314,7 @@ def main():
         prepare("model.onnx cannot be read", model__onnx=b"no model")
         prepare("is not JSON", tokenizer__json=b"{")
         prepare("asks for pooling_mode_max_tokens", **{"1_Pooling_DIR_config__json": b'{"pooling_mode_max_tokens": true}'})
+        prepare("asks for max", **{"1_Pooling_DIR_config__json": b'{"pooling_mode": "max"}'})
         prepare("names the module Dense", modules__json=b'[{"type": "sentence_transformers.models.Dense"}]')
         run(options.python, EXAMPLE / "prepare.py", model, work / "prepared", "--length", 1000, code=1,
             says="--length must be from 3 to 128", env=environment)
