@@ -217,6 +217,9 @@ private:
   static bool isCounted(const Dim &x, Type type) {
     if (isFloat(type) && !isExactFloat(x))
       return false;
+    // An unsigned number below 0 wraps.
+    if (type.isUnsignedInteger() && x.least() < 0)
+      return false;
     if (x.known())
       return true;
     constexpr size_t longestDefinition = 400;

@@ -145,6 +145,12 @@ def computed(ingot):
     of("one of two sizes by an order", [node("Less", ["a", "b"], ["l"]), node("Not", ["l"], ["n"]), node("Where", ["n", "b", "two"], ["shape"])], runs)
     of("a choice by two comparisons", [node("Less", ["a", "b"], ["l"]), node("Greater", ["b", "four"], ["g"]), node("And", ["l", "g"], ["c"]),
                                        node("Where", ["c", "b", "a"], ["shape"])], runs)
+    # Unsigned numbers below 0 wrap, and so are large.
+    for kind, dtype in ((TensorProto.UINT32, np.uint32), (TensorProto.UINT64, np.uint64)):
+        five, few = np.array([5], dtype), np.array([4], dtype)
+        of(f"an unsigned difference that wraps, {dtype.__name__}",
+           [node("Cast", ["a"], ["u"], to=kind), node("Sub", ["u", "five"], ["d"]), node("Less", ["d", "few"], ["l"]), node("Where", ["l", "two", "three"], ["shape"])],
+           ((7, 1), (3, 1), (5, 1), (12, 1)), weights={"five": five, "few": few})
     of("a size that has to be positive", [node("Sub", ["a", "four"], ["shape"])], ((4, 6), (7, 2)), refused=((3, 3), (0, 1)))
     of("all sizes but where they are 1", [node("Equal", ["s", "one"], ["e"]), node("ConstantOfShape", ["rank"], ["ones"], value=numpy_helper.from_array(ints(1))),
                                           node("Mul", ["ones", "four"], ["m"]), node("Where", ["e", "m", "s"], ["shape"])], ((1, 3), (2, 1), (1, 1), (3, 2)),
