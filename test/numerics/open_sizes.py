@@ -210,6 +210,11 @@ def rounded(ingot):
                      node("Reshape", ["w", "rank"], ["shape"]), node("ConstantOfShape", ["shape"])], [("i", TensorProto.INT32, ["n"])],
                     weights={"one": np.int32(1), "six": np.int32(6), "rank": ints(1)})
     check(ingot, "a size that data choose within bounds", clamped, [{"i": np.array(each, np.int32)} for each in ([1, 4], [9, 70, 2], [-5])], ("n=1..4",))
+    # A fraction becomes true, not 0.
+    fraction = model([node("Sigmoid", ["x"], ["s"]), node("Mul", ["s", "half"], ["h"]), node("Cast", ["h"], ["b"], to=TensorProto.BOOL), node("Cast", ["b"], ["i"], to=I),
+                      node("Mul", ["i", "three"], ["shape"]), node("ConstantOfShape", ["shape"])], [("x", F, [1])],
+                     weights={"half": np.float32([0.5]), "three": ints(3)})
+    check(ingot, "a size of a fraction as a bool", fraction, shapes((1,), (1,)))
     first = model([node("Shape", ["x"], ["s"]), node("Squeeze", ["s"], ["n"]), node("Range", ["zero", "n", "unit"], ["r"]), node("Slice", ["r", "none", "four"], ["y"])],
                   [("x", F, ["n"])], (("y", I),), {"zero": np.int64(0), "unit": np.int64(1), "none": ints(0), "four": ints(4)})
     check(ingot, "the first numbers below a size", first, shapes((4,), (9,)), ("n=4..16",))
