@@ -103,7 +103,7 @@ def shapes(ingot):
           [{"x": normal(2, 3, 4), **{n: ints(*v) for n, v in zip("beas", each)}} for each in sets])
     for mode in ("constant", "edge", "reflect", "wrap"):
         check(ingot, f"Pad, {mode}", model([node("Pad", ["x", "p"], mode=mode)], [("x", F, [3, 4]), ("p", I, [4])], [("y", F)]),
-              [{"x": normal(3, 4), "p": ints(*p)} for p in ((0, 0, 0, 0), (1, 2, 2, 1), (0, 3, 1, 0))], bound)
+              [{"x": normal(3, 4), "p": ints(*p)} for p in ((0, 0, 0, 0), (1, 2, 2, 1), (0, 3, 1, 0), (-1, 1, 1, -2), (1, -1, -1, 2))], bound)
     check(ingot, "Range and ConstantOfShape", model(
         [node("Range", ["a", "b", "c"], ["r"]), node("Shape", ["r"], ["s"]), node("ConstantOfShape", ["s"], ["z"]),
          node("Add", ["r", "z"])], [(n, F, []) for n in "abc"], [("y", F)]),
