@@ -151,6 +151,10 @@ def computed(ingot):
         of(f"an unsigned difference that wraps, {dtype.__name__}",
            [node("Cast", ["a"], ["u"], to=kind), node("Sub", ["u", "five"], ["d"]), node("Less", ["d", "few"], ["l"]), node("Where", ["l", "two", "three"], ["shape"])],
            ((7, 1), (3, 1), (5, 1), (12, 1)), weights={"five": five, "few": few})
+    of("a product that wraps, beside one of a size",
+       [node("Cast", ["a"], ["u"], to=TensorProto.INT32), node("Concat", ["u", "large"], ["j"], axis=0), node("Mul", ["j", "by"], ["m"]),
+        node("Less", ["m", "limit"], ["l"]), node("Where", ["l", "two", "three"], ["shape"])], ((4, 1), (7, 1)),
+       weights={"large": np.array([70000], np.int32), "by": np.array([2, 70000], np.int32), "limit": np.array([2**30], np.int32)})
     of("a size that has to be positive", [node("Sub", ["a", "four"], ["shape"])], ((4, 6), (7, 2)), refused=((3, 3), (0, 1)))
     of("all sizes but where they are 1", [node("Equal", ["s", "one"], ["e"]), node("ConstantOfShape", ["rank"], ["ones"], value=numpy_helper.from_array(ints(1))),
                                           node("Mul", ["ones", "four"], ["m"]), node("Where", ["e", "m", "s"], ["shape"])], ((1, 3), (2, 1), (1, 1), (3, 2)),
