@@ -535,6 +535,8 @@ private:
                      int64_t count);
   mlir::Value stack(NodePlace &at, llvm::ArrayRef<mlir::Value> parts,
                     int64_t axis);
+  /// Returns a tensor of a type that has an axis of size 0.
+  mlir::Value emptyTensor(NodePlace &at, mlir::RankedTensorType type);
 
   // Defined in ScanNodes.cpp: import of the operator Scan.
   NodeResults importScan(NodePlace &at);

@@ -217,14 +217,19 @@ private:
   static bool isCounted(const Dim &x, Type type) {
     if (isFloat(type) && !isExactFloat(x))
       return false;
-    if (x.known())
+    // An unsigned number below 0 wraps.
+    if (type.isUnsignedInteger() && x.least() < 0)
+      return false;
+    bool isWide = type.getIntOrFloatBitWidth() > 32;
+    if (x.known() && (isWide || isFloat(type)))
       return true;
     constexpr size_t longestDefinition = 400;
     bool isShort = llvm::all_of(x.symbols(), [](kernel::SymbolAttr symbol) {
       return symbol.isGiven() || symbol.getName().size() <= longestDefinition;
     });
-    int64_t most = type.getIntOrFloatBitWidth() > 32 ? mostCounted : INT32_MAX;
-    return isShort && x.least() >= -most && x.most() <= most;
+    int64_t most = isWide ? mostCounted : INT32_MAX,
+            least = isWide ? -mostCounted : INT32_MIN;
+    return isShort && x.least() >= least && x.most() <= most;
   }
 
   /// Whether float32 represents exactly all values of `x`, which is in units of

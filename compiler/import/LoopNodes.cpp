@@ -70,6 +70,18 @@ Value GraphImporter::stack(NodePlace &at, ArrayRef<Value> parts, int64_t axis) {
                                  axis < 0 ? axis + rank : axis);
 }
 
+Value GraphImporter::emptyTensor(NodePlace &at, RankedTensorType type) {
+  if (!graph::hasDynamicSizes(type))
+    return constant(DenseElementsAttr::get(type, ArrayRef<Attribute>()),
+                    locationOf(at));
+  // A constant cannot have a dynamic size, so a tensor with dynamic sizes is
+  // built by Expand.
+  ProtoNode node(*this, at);
+  return node.build<graph::ExpandOp>(
+      node.scalarConstant(0, type.getElementType()),
+      ArrayRef(graph::dimsOf(type)));
+}
+
 NodeResults GraphImporter::importLoop(NodePlace &at) {
   const onnx::GraphProto *body = bodyOf(at, "body");
   if (!body)
@@ -529,18 +541,9 @@ NodeResults GraphImporter::buildLoop(NodePlace &at, CarriedForms &forms,
     // In a loop without iterations, the states are unchanged, and the scan
     // outputs are empty.
     SmallVector<Binding> bindings(states);
-    for (Type type : ArrayRef(results).drop_front(carried.size())) {
-      auto empty = cast<RankedTensorType>(type);
-      // A constant cannot have a dynamic size, so a tensor with dynamic sizes
-      // is built by Expand.
-      bindings.push_back(Binding::known(
-          graph::hasDynamicSizes(empty)
-              ? node.build<graph::ExpandOp>(
-                    node.scalarConstant(0, empty.getElementType()),
-                    ArrayRef(graph::dimsOf(empty)))
-              : constant(DenseElementsAttr::get(empty, ArrayRef<Attribute>()),
-                         locationOf(at))));
-    }
+    for (Type type : ArrayRef(results).drop_front(carried.size()))
+      bindings.push_back(
+          Binding::known(emptyTensor(at, cast<RankedTensorType>(type))));
     dropBody(function);
     return bindings;
   }

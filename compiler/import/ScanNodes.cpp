@@ -271,15 +271,12 @@ NodeResults GraphImporter::importRunTimeScan(NodePlace &place, ScanForm form) {
       bindings.push_back(Binding::known(state));
     for (auto [type, axis] : llvm::zip(
              ArrayRef(results).drop_front(form.states), form.outputAxes)) {
-      SmallVector<int64_t> shape(
-          cast<RankedTensorType>(type).getShape().drop_front());
-      shape.insert(shape.begin() + axis, 0);
-      bindings.push_back(Binding::known(constant(
-          DenseElementsAttr::get(
-              RankedTensorType::get(
-                  shape, cast<RankedTensorType>(type).getElementType()),
-              ArrayRef<Attribute>()),
-          loc)));
+      auto stacked = cast<RankedTensorType>(type);
+      graph::Dims sizes = graph::dimsOf(stacked);
+      sizes.erase(sizes.begin());
+      sizes.insert(sizes.begin() + axis, 0);
+      bindings.push_back(Binding::known(emptyTensor(
+          place, graph::tensorOf(sizes, stacked.getElementType()))));
     }
     dropBody(opened->function);
     return bindings;

@@ -186,6 +186,10 @@ std::optional<Interval> elementOfResult(Operation *op, ArrayRef<Interval> x) {
                                 : hullOf(x[1], x[2]);
       })
       .Case([&](CastOp cast) {
+        // Each number but 0 becomes true, also one between -1 and 1.
+        if (elementOf(cast.getResult()).isInteger(1))
+          return truth(x[0].least > 0 || x[0].most < 0,
+                       x[0].least == 0 && x[0].most == 0);
         bool isRounded = isInteger && isa<FloatType>(elementOf(cast.getX()));
         return isRounded ? growing(x[0], std::trunc) : x[0];
       })

@@ -90,6 +90,8 @@ def n_grams():
         for shortest, longest, skips in ((1, 1, 0), (1, 3, 0), (2, 3, 3)):
             yield one(f"n-grams-{mode}-{shortest}{longest}{skips}", "TfIdfVectorizer", {"x": text}, mode=mode, min_gram_length=shortest,
                       max_gram_length=longest, max_skip_count=skips, weights=weights, **pool)
+    yield one("n-grams-beyond-int32", "TfIdfVectorizer", {"x": data((3, 9), np.int32, 8)}, mode="TF", min_gram_length=1, max_gram_length=1,
+              max_skip_count=0, ngram_counts=[0], ngram_indexes=[0, 1], pool_int64s=[2**32 + 5, 7])
 
 
 def chain(name, steps, inputs, constants):

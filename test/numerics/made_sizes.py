@@ -103,7 +103,7 @@ def shapes(ingot):
           [{"x": normal(2, 3, 4), **{n: ints(*v) for n, v in zip("beas", each)}} for each in sets])
     for mode in ("constant", "edge", "reflect", "wrap"):
         check(ingot, f"Pad, {mode}", model([node("Pad", ["x", "p"], mode=mode)], [("x", F, [3, 4]), ("p", I, [4])], [("y", F)]),
-              [{"x": normal(3, 4), "p": ints(*p)} for p in ((0, 0, 0, 0), (1, 2, 2, 1), (0, 3, 1, 0))], bound)
+              [{"x": normal(3, 4), "p": ints(*p)} for p in ((0, 0, 0, 0), (1, 2, 2, 1), (0, 3, 1, 0), (-1, 1, 1, -2), (1, -1, -1, 2))], bound)
     check(ingot, "Range and ConstantOfShape", model(
         [node("Range", ["a", "b", "c"], ["r"]), node("Shape", ["r"], ["s"]), node("ConstantOfShape", ["s"], ["z"]),
          node("Add", ["r", "z"])], [(n, F, []) for n in "abc"], [("y", F)]),
@@ -449,6 +449,10 @@ def bodies(ingot):
             [node("Loop", ["k", "go", "x"], ["y", "all"], body=few), node("Shape", ["all"], ["z"])], [("x", F, ["n"])], [*results, ("z", I)],
             {"k": np.array(count, np.int64), "go": np.array(go)}), [{"x": normal(n)} for n in (1, 5, 9)], ["n=1..9"],
             want=lambda values: [values["x"], np.zeros((0, values["x"].size), np.float32), ints(0, values["x"].size)])
+    square = helper.make_graph([node("Mul", ["e", "e"], ["o"])], "square", [info("e", F, None)], [info("o", F, None)])
+    check(ingot, "no parts of a Scan without steps", model([node("Scan", ["x"], ["y"], body=square, num_scan_inputs=1, scan_output_axes=[1]), node("Shape", ["y"], ["z"])],
+                                                           [("x", F, [0, "n"])], [("y", F), ("z", I)]),
+          [{"x": normal(0, n)} for n in (1, 5, 9)], ["n=1..9"], want=lambda values: [values["x"].T, ints(*values["x"].T.shape)])
     compiled_once.check(ingot, "no parts of a count in the data", model([node("Loop", ["k", "", "x"], ["y", "all"], body=few)], [("x", F, ["n"]), ("k", I, [])], results),
                         [{"x": normal(5), "k": np.array(0, np.int64)}], want=lambda values: [values["x"], np.zeros((0, 5), np.float32)])
     check(ingot, "parts until a condition, at most 12", model([collect("k", "")], [("x", F, ["n"])], results, limit), [*runs, {"x": small}], ["n=1..9"])

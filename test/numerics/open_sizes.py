@@ -145,6 +145,16 @@ def computed(ingot):
     of("one of two sizes by an order", [node("Less", ["a", "b"], ["l"]), node("Not", ["l"], ["n"]), node("Where", ["n", "b", "two"], ["shape"])], runs)
     of("a choice by two comparisons", [node("Less", ["a", "b"], ["l"]), node("Greater", ["b", "four"], ["g"]), node("And", ["l", "g"], ["c"]),
                                        node("Where", ["c", "b", "a"], ["shape"])], runs)
+    # Unsigned numbers below 0 wrap, and so are large.
+    for kind, dtype in ((TensorProto.UINT32, np.uint32), (TensorProto.UINT64, np.uint64)):
+        five, few = np.array([5], dtype), np.array([4], dtype)
+        of(f"an unsigned difference that wraps, {dtype.__name__}",
+           [node("Cast", ["a"], ["u"], to=kind), node("Sub", ["u", "five"], ["d"]), node("Less", ["d", "few"], ["l"]), node("Where", ["l", "two", "three"], ["shape"])],
+           ((7, 1), (3, 1), (5, 1), (12, 1)), weights={"five": five, "few": few})
+    of("a product that wraps, beside one of a size",
+       [node("Cast", ["a"], ["u"], to=TensorProto.INT32), node("Concat", ["u", "large"], ["j"], axis=0), node("Mul", ["j", "by"], ["m"]),
+        node("Less", ["m", "limit"], ["l"]), node("Where", ["l", "two", "three"], ["shape"])], ((4, 1), (7, 1)),
+       weights={"large": np.array([70000], np.int32), "by": np.array([2, 70000], np.int32), "limit": np.array([2**30], np.int32)})
     of("a size that has to be positive", [node("Sub", ["a", "four"], ["shape"])], ((4, 6), (7, 2)), refused=((3, 3), (0, 1)))
     of("all sizes but where they are 1", [node("Equal", ["s", "one"], ["e"]), node("ConstantOfShape", ["rank"], ["ones"], value=numpy_helper.from_array(ints(1))),
                                           node("Mul", ["ones", "four"], ["m"]), node("Where", ["e", "m", "s"], ["shape"])], ((1, 3), (2, 1), (1, 1), (3, 2)),
@@ -204,6 +214,11 @@ def rounded(ingot):
                      node("Reshape", ["w", "rank"], ["shape"]), node("ConstantOfShape", ["shape"])], [("i", TensorProto.INT32, ["n"])],
                     weights={"one": np.int32(1), "six": np.int32(6), "rank": ints(1)})
     check(ingot, "a size that data choose within bounds", clamped, [{"i": np.array(each, np.int32)} for each in ([1, 4], [9, 70, 2], [-5])], ("n=1..4",))
+    # A fraction becomes true, not 0.
+    fraction = model([node("Sigmoid", ["x"], ["s"]), node("Mul", ["s", "half"], ["h"]), node("Cast", ["h"], ["b"], to=TensorProto.BOOL), node("Cast", ["b"], ["i"], to=I),
+                      node("Mul", ["i", "three"], ["shape"]), node("ConstantOfShape", ["shape"])], [("x", F, [1])],
+                     weights={"half": np.float32([0.5]), "three": ints(3)})
+    check(ingot, "a size of a fraction as a bool", fraction, shapes((1,), (1,)))
     first = model([node("Shape", ["x"], ["s"]), node("Squeeze", ["s"], ["n"]), node("Range", ["zero", "n", "unit"], ["r"]), node("Slice", ["r", "none", "four"], ["y"])],
                   [("x", F, ["n"])], (("y", I),), {"zero": np.int64(0), "unit": np.int64(1), "none": ints(0), "four": ints(4)})
     check(ingot, "the first numbers below a size", first, shapes((4,), (9,)), ("n=4..16",))

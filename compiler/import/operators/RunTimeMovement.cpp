@@ -268,8 +268,18 @@ Value padAlong(OnnxNode &node, Value x, int64_t axis, Value low,
                const Dim &size, StringRef mode, Value value) {
   RunTimeInts ints(node);
   Dim from = dimsOf(x)[axis];
-  Value at = ints.sub(node.countTo(size), low), zero = ints.number(0),
-        length = ints.sizes(from), last = ints.sizes(from - 1);
+  Value zero = ints.number(0), length = ints.sizes(from),
+        last = ints.sizes(from - 1), first;
+  // Elements are repeated from what negative padding leaves of the axis:
+  // `length` elements from `first` on.
+  if (mode == "wrap" || mode == "reflect") {
+    Value high = ints.sub(ints.sub(ints.sizes(size), length), low);
+    first = ints.max(zero, ints.sub(zero, low));
+    length = ints.add(ints.sub(length, first), ints.min(zero, high));
+    last = ints.sub(length, ints.number(1));
+    low = ints.max(zero, low);
+  }
+  Value at = ints.sub(node.countTo(size), low);
   Value inside = node.elementwise<AndOp>(
       {ints.less(ints.number(-1), at), ints.less(at, length)});
   if (mode == "wrap")
@@ -279,7 +289,10 @@ Value padAlong(OnnxNode &node, Value x, int64_t axis, Value low,
     at = ints.modulo(at, ints.max(twice, ints.number(1)));
     at = ints.min(at, ints.sub(twice, at));
   }
-  Value y = gatherAlong(node, x, axis, ints.max(zero, ints.min(at, last)));
+  at = ints.max(zero, ints.min(at, last));
+  if (first)
+    at = ints.add(at, first);
+  Value y = gatherAlong(node, x, axis, at);
   if (mode != "constant")
     return y;
   inside = node.alignAt(inside, axis, shapeOf(x).size());

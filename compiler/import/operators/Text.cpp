@@ -115,6 +115,11 @@ static ImportResult importTfIdf(OnnxNode &node) {
   Value x = node.input(0);
   Dim length = dimsOf(x).back(), rows = shape.size() == 2 ? dimsOf(x)[0] : 1;
   x = node.reshape(x, Dims{rows, length});
+  // A number of the pool that exceeds int32 equals no element of an int32
+  // input.
+  if (strings.empty() &&
+      !llvm::all_of(pool, [](int64_t item) { return llvm::isInt<32>(item); }))
+    x = node.cast(x, node.builder.getIntegerType(64, /*isSigned=*/true));
   Type f32 = node.builder.getF32Type();
   // For each output: the number of its column in the concatenated counts of
   // n-grams. Column 0 is always 0, for outputs without an n-gram.
