@@ -169,6 +169,12 @@ def branches():
         yield Case(f"branches-strides-{group}", [conv("x", "w", "c", pads=[1, 1, 1, 1], strides=[2, 2]), conv("x", "v", "d", strides=[2, 2]),
                                                  conv("x", "k", "f", pads=[2, 2, 2, 2], strides=[2, 2], dilations=[2, 2]), add("c", "d", "s"), add("f", "s", "out")],
                    {"x": image}, keep("w", "bw", "v") | {"k": weights(3, 3)})
+    conv = lambda w, out, **attributes: helper.make_node("Conv", ["x", w], [out], **attributes)
+    for name, wide, narrow in (("position", data((3, 4, 3, 3)), data((3, 4, 2, 2))), ("channel", data((1, 4, 3, 3)), data((3, 4, 1, 1)))):
+        yield Case(f"branches-broadcast-{name}", [conv("w", "c", pads=[1, 1, 1, 1]), conv("v", "d"), helper.make_node("Add", ["c", "d"], ["out"])],
+                   {"x": data((1, 4, 2, 2))}, {"w": wide, "v": narrow})
+    yield Case("branches-broadcast-larger", [conv("w", "c"), conv("v", "d"), helper.make_node("Add", ["c", "d"], ["out"])],
+               {"x": data((1, 4, 2, 2))}, {"w": data((3, 4, 2, 2)), "v": data((3, 4, 1, 1))})
 
 
 if __name__ == "__main__":
