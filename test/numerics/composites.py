@@ -31,6 +31,12 @@ def integer_products():
         yield one(f"qlinear-matmul-{name}", "QLinearMatMul", {"a": a}, constants)
         constants |= {"bs": some(()), "bz": zero}
         yield one(f"qlinear-matmul-3d-{name}", "QLinearMatMul", {"a": bytes_of((4, 9, 37), dtype)}, constants)
+    for name, rows, a_zero, b_zero in (("large", 2, 300, 200), ("negative", 2, -5, -129), ("broadcast", 1, np.full((3, 4), 7, np.int32), 0)):
+        # Numbers that are subtracted from bytes, but are no zero points: out of range, or with more axes.
+        nodes = [helper.make_node("Cast", [v], [f"{v}w"], to=TensorProto.INT32) for v in "ab"]
+        nodes += [helper.make_node("Sub", [f"{v}w", f"{v}z"], [f"{v}c"]) for v in "ab"] + [helper.make_node("MatMul", ["ac", "bc"], ["out"])]
+        yield Case(f"matmul-minus-{name}", nodes, {"a": data((rows, 4), np.int32, 256).astype(np.uint8), "b": bytes_of((4, 3), np.int8)},
+                   {"az": np.asarray(a_zero, np.int32), "bz": np.asarray(b_zero, np.int32)})
     x = bytes_of((2, 6, 13, 11), np.uint8)
     zero, w_zero = np.uint8(7), np.uint8(5)
     for group, attributes in ((1, {}), (1, {"pads": [1, 1, 2, 0], "strides": [2, 1]}), (2, {"dilations": [2, 2]}), (6, {"auto_pad": "SAME_UPPER"})):
