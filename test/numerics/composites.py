@@ -154,6 +154,10 @@ def padding():
         yield Case(f"pad-mean-{counts}", [helper.make_node("Pad", ["x", "pads"], ["p"]), pool], {"x": image}, {"pads": pads})
     pool = helper.make_node("MaxPool", ["p"], ["out"], kernel_shape=[3, 3], strides=[2, 2])
     yield Case("pad-relu-max", [helper.make_node("Relu", ["x"], ["r"]), helper.make_node("Pad", ["r", "pads"], ["p"]), pool], {"x": image}, {"pads": pads})
+    # A chain in which each value is read twice has 2^40 paths.
+    steps = [helper.make_node(*step) for i in range(40)
+             for step in (("Min", ["x" if i == 0 else f"v{i}", "bound"], [f"u{i}"]), ("Max", ["x" if i == 0 else f"v{i}", f"u{i}"], [f"v{i + 1}"]))]
+    yield Case("pad-chain-max", [*steps, helper.make_node("Pad", ["v40", "pads"], ["p"]), pool], {"x": image}, {"pads": pads, "bound": data(image.shape)})
 
 
 def branches():
