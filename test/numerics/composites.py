@@ -37,6 +37,14 @@ def integer_products():
         nodes += [helper.make_node("Sub", [f"{v}w", f"{v}z"], [f"{v}c"]) for v in "ab"] + [helper.make_node("MatMul", ["ac", "bc"], ["out"])]
         yield Case(f"matmul-minus-{name}", nodes, {"a": data((rows, 4), np.int32, 256).astype(np.uint8), "b": bytes_of((4, 3), np.int8)},
                    {"az": np.asarray(a_zero, np.int32), "bz": np.asarray(b_zero, np.int32)})
+    # Quantized tensors whose scale is no multiple of that of the products.
+    dequantize = [helper.make_node("DequantizeLinear", [v, f"{v}s"], [f"{v}f"]) for v in "xwr"]
+    scales = {"xs": np.float32(1), "ws": np.float32(1), "rs": np.float32(0.3)}
+    residual = [*dequantize, helper.make_node("MatMul", ["xf", "wf"], ["p"]), helper.make_node("Add", ["p", "rf"], ["out"])]
+    yield Case("matmul-residual", residual, {"x": bytes_of((5, 7), np.int8), "r": bytes_of((5, 9), np.int8)}, {"w": bytes_of((7, 9), np.int8)} | scales,
+               tolerance=1e-6)
+    yield Case("conv-bias-steps", [*dequantize, helper.make_node("Conv", ["xf", "wf", "rf"], ["out"])], {"x": bytes_of((1, 2, 4, 4), np.int8)},
+               {"w": bytes_of((3, 2, 1, 1), np.int8), "r": np.array([1, 2, 5], np.int32)} | scales, tolerance=1e-6)
     x = bytes_of((2, 6, 13, 11), np.uint8)
     zero, w_zero = np.uint8(7), np.uint8(5)
     for group, attributes in ((1, {}), (1, {"pads": [1, 1, 2, 0], "strides": [2, 1]}), (2, {"dilations": [2, 2]}), (6, {"auto_pad": "SAME_UPPER"})):
