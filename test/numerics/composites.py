@@ -106,7 +106,7 @@ def n_grams():
                       max_gram_length=longest, max_skip_count=skips, weights=weights, **pool)
 
 
-def chain(name, steps, inputs, constants):
+def chain(name, steps, inputs, constants, dtype=np.float32, tolerance=1e-5):
     """Yields a network of unary and binary steps "result = Operator(operand, ...)"."""
     nodes = []
     for step in steps.split("; "):
@@ -114,7 +114,7 @@ def chain(name, steps, inputs, constants):
         operator, operands = call.rstrip(")").split("(")
         attributes = {"axes": [-1]} if operator == "ReduceMean" else {}
         nodes.append(helper.make_node(operator, operands.split(", "), [result], **attributes))
-    return Case(name, nodes, inputs, {k: np.asarray(v, np.float32) for k, v in constants.items()}, opset=16)
+    return Case(name, nodes, inputs, {k: np.asarray(v, dtype) for k, v in constants.items()}, opset=16, tolerance=tolerance)
 
 
 def norm_of_images():
@@ -143,6 +143,12 @@ def spelled_out():
     yield chain("spelled-hard-swish", "a = Add(x, three); b = Clip(a, zero, six); c = Mul(x, b); out = Div(c, six)", {"x": 4 * x},
                 {"three": 3, "zero": 0, "six": 6})
     yield chain("spelled-swish", "a = Neg(x); b = Exp(a); c = Add(b, one); d = Reciprocal(c); out = Mul(x, d)", {"x": x}, {"one": 1})
+    # The attributes of the fused operators are f32.
+    exact = {"dtype": np.float64, "tolerance": 1e-12}
+    yield chain("spelled-swish-double", "a = Mul(x, alpha); b = Sigmoid(a); out = Mul(x, b)", {"x": x.astype(np.float64)}, {"alpha": 1.702}, **exact)
+    yield chain("spelled-hard-sigmoid-double", "a = Add(x, three); b = Clip(a, zero, six); out = Div(b, six)", {"x": 4 * x.astype(np.float64)},
+                {"three": 3, "zero": 0, "six": 6}, **exact)
+    yield chain("spelled-layer-norm-double", moments + "out = Div(d, s)", {"x": 1e-3 * x.astype(np.float64)}, {"epsilon": 1e-5, "two": 2}, **exact)
     softmax = [helper.make_node("ReduceMax", ["x"], ["m"], axes=[-1]), helper.make_node("Sub", ["x", "m"], ["d"]), helper.make_node("Exp", ["d"], ["e"]),
                helper.make_node("ReduceSum", ["e", "axes"], ["s"]), helper.make_node("Div", ["e", "s"], ["out"])]
     yield Case("spelled-softmax", softmax, {"x": x}, {"axes": np.array([-1])}, opset=16)
