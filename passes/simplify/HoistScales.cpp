@@ -3,6 +3,7 @@
 //   conv(dequantize(x, sx, zx), dequantize(w, sw, zw), dequantize(b, sb, 0))
 //     ->  dequantize(conv(dequantize(x, 1, zx), dequantize(w, 1, zw),
 //                         round(dequantize(b, sb, 0) / (sx * sw))), sx * sw)
+//     if sb is a multiple of sx * sw; any other bias is not rounded
 //
 //   quantize(relu(dequantize(a, s) + b), sy, zy)
 //     ->  quantize(relu(dequantize(a, s / sy) + b / sy), 1, zy)    for constants b
@@ -37,6 +38,7 @@
 #include "passes/simplify/Passes.h"
 #include "targets/TargetDescription.h"
 #include "llvm/ADT/MapVector.h"
+#include <cmath>
 #include <cstring>
 
 using namespace mlir;
@@ -239,6 +241,28 @@ private:
     return op && isa<IntegerType>(elementOf(op.getX()));
   }
 
+  /// Whether the quantized `bias` is a whole number of steps, the units of the
+  /// sums that it is added to: its scales are multiples of `steps`.
+  static bool isWhole(Value bias, ArrayRef<float> steps) {
+    if (!isRounded(bias))
+      return false;
+    Value scale = bias.getDefiningOp<DequantizeOp>().getScale();
+    std::optional<Scales> own = constantScales(scale);
+    if (!own)
+      return false;
+    auto count = static_cast<int64_t>(own->size());
+    if (count != 1 && (shapeOf(scale).back() != count ||
+                       (steps.size() != 1 && own->size() != steps.size())))
+      return false;
+    for (size_t i = 0; i < std::max(own->size(), steps.size()); ++i) {
+      float ratio = (*own)[i % own->size()] / steps[i % steps.size()],
+            whole = std::round(ratio);
+      if (whole < 1 || std::abs(ratio - whole) > 1e-5f * ratio)
+        return false;
+    }
+    return true;
+  }
+
   /// Moves the scales of the two operands of the contraction `op` after it.
   /// `bias` is the operand that is added to its result; an empty range if there
   /// is none.
@@ -260,10 +284,12 @@ private:
       return;
     op->setOperand(0, integers(*x));
     op->setOperand(1, integers(*w));
-    if (!bias.empty() && strict) {
-      if (bias.getOwner() == op)
-        return scaleAndAdd(op, MutableOperandRange(bias), scales);
-    } else if (!bias.empty()) {
+    bool isOwn = !bias.empty() && bias.getOwner() == op,
+         rounds = !bias.empty() && isWhole(bias.begin()->get(), scales);
+    if (isOwn && strict)
+      return scaleAndAdd(op, MutableOperandRange(bias), scales);
+    // A tensor with other scales is added to the product after it is scaled.
+    if ((isOwn || rounds) && !strict) {
       OpOperand &operand = *bias.begin();
       Operation *reader = operand.getOwner();
       OpBuilder builder(reader);
@@ -271,7 +297,7 @@ private:
       Value steps = DivOp::create(
           builder, reader->getLoc(), given,
           lastAxis(builder, reader->getLoc(), scales, shapeOf(given).size()));
-      if (isRounded(given))
+      if (rounds)
         steps = RoundOp::create(builder, reader->getLoc(), steps);
       operand.set(steps);
       y = reader->getResult(0);

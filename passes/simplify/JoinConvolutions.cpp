@@ -132,7 +132,9 @@ private:
         continue;
       }
       Term term{operand, {}, {}, operand};
-      if (auto conv = operand.getDefiningOp<ConvOp>(); isJoinable(conv))
+      // The result of a convolution of another type is broadcast.
+      if (auto conv = operand.getDefiningOp<ConvOp>();
+          isJoinable(conv) && conv.getType() == type)
         term.conv = conv;
       if (auto mul = operand.getDefiningOp<MulOp>(); mul && mul->hasOneUse())
         for (unsigned i : {0u, 1u})

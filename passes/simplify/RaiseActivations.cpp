@@ -203,7 +203,8 @@ struct RaiseProduct : RewritePattern {
       return failure();
     if (auto sigmoid = matched.take<SigmoidOp>(factor)) {
       Product argument = Product::of(sigmoid->getOperand(0), matched);
-      if (argument.isPowerOf(x, 1, argument.number))
+      if (argument.isPowerOf(x, 1, argument.number) &&
+          fitsAttribute(argument.number, x))
         return raise<SwishOp>(
             rewriter, op, x, matched,
             b.getNamedAttr("alpha", b.getF32FloatAttr(argument.number)));
@@ -231,7 +232,7 @@ struct RaiseProduct : RewritePattern {
       return failure();
     Value shifted = withoutBounds(product.factors[0], 0, 6, matched);
     Value x = shifted ? withoutTerm(shifted, 3, matched) : Value();
-    if (!x)
+    if (!x || !fitsAttribute(1.0 / 6, x))
       return failure();
     return raise<HardSigmoidOp>(
         rewriter, op, x, matched,

@@ -54,6 +54,11 @@ bool isAbout(Value v, double number) {
   return value && isAbout(*value, number, v);
 }
 
+bool fitsAttribute(double number, Value like) {
+  return !elementOf(like).isF64() ||
+         static_cast<double>(static_cast<float>(number)) == number;
+}
+
 Value squareOf(Value v, Matched &matched) {
   if (auto power = matched.take<PowOp>(v))
     return isUniform(power->getOperand(1), 2.0) ? power->getOperand(0)

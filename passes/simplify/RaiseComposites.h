@@ -46,6 +46,10 @@ bool isAbout(mlir::Value v, double number);
 /// `like`.
 bool isAbout(double value, double number, mlir::Value like);
 
+/// Whether an f32 attribute represents `number` well enough for an operator on
+/// tensors of the type of `like`: for f64, it must be exactly `number`.
+bool fitsAttribute(double number, mlir::Value like);
+
 /// Returns x if `v` is x * x or x to the power of 2; null otherwise.
 mlir::Value squareOf(mlir::Value v, Matched &matched);
 

@@ -50,7 +50,8 @@ struct Deviation {
     for (unsigned i : {0u, 1u}) {
       std::optional<double> epsilon =
           sum ? uniformNumber(sum->getOperand(i)) : std::nullopt;
-      if (!epsilon || !(*epsilon > 0 && *epsilon < 1))
+      if (!epsilon || !(*epsilon > 0 && *epsilon < 1) ||
+          !fitsAttribute(*epsilon, sum.getResult()))
         continue;
       ReduceMeanOp mean = meanOf(otherOperand(sum, i), matched);
       Value x = mean ? squareOf(mean.getInput(), matched) : Value();

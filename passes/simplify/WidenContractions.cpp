@@ -80,8 +80,14 @@ std::optional<int64_t> numberOf(Value v) {
              : std::nullopt;
 }
 
+/// Whether `number` is a value of the integer type `type`.
+bool isOf(IntegerType type, int64_t number) {
+  return type.isUnsigned() ? llvm::isUIntN(type.getWidth(), number)
+                           : llvm::isIntN(type.getWidth(), number);
+}
+
 /// Integers of 8 or 16 bits minus their zero point, followed by transposes and
-/// reshapes.
+/// reshapes. The zero point is a value of their type.
 struct Centered {
   Value bytes;
   int64_t zero = 0;
@@ -98,7 +104,9 @@ struct Centered {
       v = op.getX();
       zero = op.getZero();
     } else {
-      if (auto op = v.getDefiningOp<SubOp>()) {
+      // The zero point does not broadcast the integers.
+      if (auto op = v.getDefiningOp<SubOp>();
+          op && dimsOf(op->getOperand(0)) == dimsOf(v)) {
         v = op->getOperand(0);
         zero = op->getOperand(1);
       }
@@ -109,7 +117,8 @@ struct Centered {
     }
     auto type = dyn_cast<IntegerType>(elementOf(v));
     std::optional<int64_t> number = zero ? numberOf(zero) : 0;
-    if (!type || type.isSignless() || type.getWidth() != bits || !number)
+    if (!type || type.isSignless() || type.getWidth() != bits || !number ||
+        !isOf(type, *number))
       return std::nullopt;
     result.bytes = v;
     result.zero = *number;

@@ -31,6 +31,20 @@ def integer_products():
         yield one(f"qlinear-matmul-{name}", "QLinearMatMul", {"a": a}, constants)
         constants |= {"bs": some(()), "bz": zero}
         yield one(f"qlinear-matmul-3d-{name}", "QLinearMatMul", {"a": bytes_of((4, 9, 37), dtype)}, constants)
+    for name, rows, a_zero, b_zero in (("large", 2, 300, 200), ("negative", 2, -5, -129), ("broadcast", 1, np.full((3, 4), 7, np.int32), 0)):
+        # Numbers that are subtracted from bytes, but are no zero points: out of range, or with more axes.
+        nodes = [helper.make_node("Cast", [v], [f"{v}w"], to=TensorProto.INT32) for v in "ab"]
+        nodes += [helper.make_node("Sub", [f"{v}w", f"{v}z"], [f"{v}c"]) for v in "ab"] + [helper.make_node("MatMul", ["ac", "bc"], ["out"])]
+        yield Case(f"matmul-minus-{name}", nodes, {"a": data((rows, 4), np.int32, 256).astype(np.uint8), "b": bytes_of((4, 3), np.int8)},
+                   {"az": np.asarray(a_zero, np.int32), "bz": np.asarray(b_zero, np.int32)})
+    # Quantized tensors whose scale is no multiple of that of the products.
+    dequantize = [helper.make_node("DequantizeLinear", [v, f"{v}s"], [f"{v}f"]) for v in "xwr"]
+    scales = {"xs": np.float32(1), "ws": np.float32(1), "rs": np.float32(0.3)}
+    residual = [*dequantize, helper.make_node("MatMul", ["xf", "wf"], ["p"]), helper.make_node("Add", ["p", "rf"], ["out"])]
+    yield Case("matmul-residual", residual, {"x": bytes_of((5, 7), np.int8), "r": bytes_of((5, 9), np.int8)}, {"w": bytes_of((7, 9), np.int8)} | scales,
+               tolerance=1e-6)
+    yield Case("conv-bias-steps", [*dequantize, helper.make_node("Conv", ["xf", "wf", "rf"], ["out"])], {"x": bytes_of((1, 2, 4, 4), np.int8)},
+               {"w": bytes_of((3, 2, 1, 1), np.int8), "r": np.array([1, 2, 5], np.int32)} | scales, tolerance=1e-6)
     x = bytes_of((2, 6, 13, 11), np.uint8)
     zero, w_zero = np.uint8(7), np.uint8(5)
     for group, attributes in ((1, {}), (1, {"pads": [1, 1, 2, 0], "strides": [2, 1]}), (2, {"dilations": [2, 2]}), (6, {"auto_pad": "SAME_UPPER"})):
@@ -94,7 +108,7 @@ def n_grams():
               max_skip_count=0, ngram_counts=[0], ngram_indexes=[0, 1], pool_int64s=[2**32 + 5, 7])
 
 
-def chain(name, steps, inputs, constants):
+def chain(name, steps, inputs, constants, dtype=np.float32, tolerance=1e-5):
     """Yields a network of unary and binary steps "result = Operator(operand, ...)"."""
     nodes = []
     for step in steps.split("; "):
@@ -102,7 +116,7 @@ def chain(name, steps, inputs, constants):
         operator, operands = call.rstrip(")").split("(")
         attributes = {"axes": [-1]} if operator == "ReduceMean" else {}
         nodes.append(helper.make_node(operator, operands.split(", "), [result], **attributes))
-    return Case(name, nodes, inputs, {k: np.asarray(v, np.float32) for k, v in constants.items()}, opset=16)
+    return Case(name, nodes, inputs, {k: np.asarray(v, dtype) for k, v in constants.items()}, opset=16, tolerance=tolerance)
 
 
 def norm_of_images():
@@ -131,6 +145,12 @@ def spelled_out():
     yield chain("spelled-hard-swish", "a = Add(x, three); b = Clip(a, zero, six); c = Mul(x, b); out = Div(c, six)", {"x": 4 * x},
                 {"three": 3, "zero": 0, "six": 6})
     yield chain("spelled-swish", "a = Neg(x); b = Exp(a); c = Add(b, one); d = Reciprocal(c); out = Mul(x, d)", {"x": x}, {"one": 1})
+    # The attributes of the fused operators are f32.
+    exact = {"dtype": np.float64, "tolerance": 1e-12}
+    yield chain("spelled-swish-double", "a = Mul(x, alpha); b = Sigmoid(a); out = Mul(x, b)", {"x": x.astype(np.float64)}, {"alpha": 1.702}, **exact)
+    yield chain("spelled-hard-sigmoid-double", "a = Add(x, three); b = Clip(a, zero, six); out = Div(b, six)", {"x": 4 * x.astype(np.float64)},
+                {"three": 3, "zero": 0, "six": 6}, **exact)
+    yield chain("spelled-layer-norm-double", moments + "out = Div(d, s)", {"x": 1e-3 * x.astype(np.float64)}, {"epsilon": 1e-5, "two": 2}, **exact)
     softmax = [helper.make_node("ReduceMax", ["x"], ["m"], axes=[-1]), helper.make_node("Sub", ["x", "m"], ["d"]), helper.make_node("Exp", ["d"], ["e"]),
                helper.make_node("ReduceSum", ["e", "axes"], ["s"]), helper.make_node("Div", ["e", "s"], ["out"])]
     yield Case("spelled-softmax", softmax, {"x": x}, {"axes": np.array([-1])}, opset=16)
@@ -150,6 +170,10 @@ def padding():
         yield Case(f"pad-mean-{counts}", [helper.make_node("Pad", ["x", "pads"], ["p"]), pool], {"x": image}, {"pads": pads})
     pool = helper.make_node("MaxPool", ["p"], ["out"], kernel_shape=[3, 3], strides=[2, 2])
     yield Case("pad-relu-max", [helper.make_node("Relu", ["x"], ["r"]), helper.make_node("Pad", ["r", "pads"], ["p"]), pool], {"x": image}, {"pads": pads})
+    # A chain in which each value is read twice has 2^40 paths.
+    steps = [helper.make_node(*step) for i in range(40)
+             for step in (("Min", ["x" if i == 0 else f"v{i}", "bound"], [f"u{i}"]), ("Max", ["x" if i == 0 else f"v{i}", f"u{i}"], [f"v{i + 1}"]))]
+    yield Case("pad-chain-max", [*steps, helper.make_node("Pad", ["v40", "pads"], ["p"]), pool], {"x": image}, {"pads": pads, "bound": data(image.shape)})
 
 
 def branches():
@@ -171,6 +195,12 @@ def branches():
         yield Case(f"branches-strides-{group}", [conv("x", "w", "c", pads=[1, 1, 1, 1], strides=[2, 2]), conv("x", "v", "d", strides=[2, 2]),
                                                  conv("x", "k", "f", pads=[2, 2, 2, 2], strides=[2, 2], dilations=[2, 2]), add("c", "d", "s"), add("f", "s", "out")],
                    {"x": image}, keep("w", "bw", "v") | {"k": weights(3, 3)})
+    conv = lambda w, out, **attributes: helper.make_node("Conv", ["x", w], [out], **attributes)
+    for name, wide, narrow in (("position", data((3, 4, 3, 3)), data((3, 4, 2, 2))), ("channel", data((1, 4, 3, 3)), data((3, 4, 1, 1)))):
+        yield Case(f"branches-broadcast-{name}", [conv("w", "c", pads=[1, 1, 1, 1]), conv("v", "d"), helper.make_node("Add", ["c", "d"], ["out"])],
+                   {"x": data((1, 4, 2, 2))}, {"w": wide, "v": narrow})
+    yield Case("branches-broadcast-larger", [conv("w", "c"), conv("v", "d"), helper.make_node("Add", ["c", "d"], ["out"])],
+               {"x": data((1, 4, 2, 2))}, {"w": data((3, 4, 2, 2)), "v": data((3, 4, 1, 1))})
 
 
 if __name__ == "__main__":

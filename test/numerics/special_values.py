@@ -197,6 +197,12 @@ def integers():
             yield wanted(one(f"shrink-{np.dtype(dtype).name}-{lambd}-{bias}", "Shrink", {"x": x}, lambd=lambd, bias=bias), want)
     large = np.array([2**53 + 1, -(2**53) - 1, 2**62 + 1], np.int64)
     yield wanted(one("shrink-large", "Shrink", {"x": large}, lambd=3.5), large)
+    for op, function in (("Max", np.maximum), ("Min", np.minimum)):
+        # Bounds that are equal as doubles.
+        bounds = np.array([2**53, 2**53 + 1], np.int64)[:: 1 if op == "Max" else -1]
+        x = np.array([0, 2**53, 2**53 + 1, 2**53 + 2, 2**62], np.int64)
+        nodes = [helper.make_node(op, ["x", "a"], ["t"]), helper.make_node(op, ["t", "b"], ["out"])]
+        yield wanted(Case(f"{op.lower()}-large", nodes, {"x": x}, {"a": bounds[0], "b": bounds[1]}), function(function(x, bounds[0]), bounds[1]))
     for dtype in (np.int32, np.int64):
         x = np.array([-2, -1, 0, 1, 2], dtype)
         for threshold in (0.5, -0.5, 0.0, -1.5):

@@ -186,10 +186,18 @@ struct Bound {
       return std::nullopt;
     for (unsigned i : {0u, 1u})
       if (std::optional<double> number = uniformNumber(op->getOperand(1 - i));
-          number && !std::isnan(*number) &&
+          number && isExact(*number, elementOf(op->getResult(0))) &&
           op->getOperand(i).getType() == op->getResult(0).getType())
         return Bound{op, i, isa<MaximumOp>(op), *number};
     return std::nullopt;
+  }
+
+  /// Whether a constant of `type` that uniformNumber returns as `number` is
+  /// surely equal to it. False for NaN, and for integers that a double may
+  /// round.
+  static bool isExact(double number, Type type) {
+    return isa<FloatType>(type) ? !std::isnan(number)
+                                : std::abs(number) < 0x1p53;
   }
 };
 

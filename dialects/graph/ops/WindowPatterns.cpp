@@ -93,16 +93,18 @@ bool isLowest(Value v) {
   return *number == (isUnsigned ? 0 : -std::ldexp(1, integer.getWidth() - 1));
 }
 
-/// Whether all elements of `v` are known to be non-negative.
-bool isNonNegative(Value v) {
+/// Whether all elements of `v` are known to be non-negative. Looks through up to
+/// `depth` operators: the values between them may form a graph with very many
+/// paths.
+bool isNonNegative(Value v, unsigned depth = 6) {
   Operation *op = v.getDefiningOp();
   if (isa_and_nonnull<ReluOp, SigmoidOp>(op))
     return true;
-  if (!isa_and_nonnull<MaximumOp, MinimumOp>(op))
+  if (depth == 0 || !isa_and_nonnull<MaximumOp, MinimumOp>(op))
     return false;
-  auto isSo = [](Value x) {
+  auto isSo = [&](Value x) {
     std::optional<double> number = uniformNumber(x);
-    return number ? *number >= 0 : isNonNegative(x);
+    return number ? *number >= 0 : isNonNegative(x, depth - 1);
   };
   bool x = isSo(op->getOperand(0)), y = isSo(op->getOperand(1));
   return isa<MaximumOp>(op) ? x || y : x && y;

@@ -91,6 +91,27 @@ func.func @bias(%x: tensor<2x4xui8>, %w: tensor<4x3xsi8>, %b: tensor<3xsi32>) ->
   return %y : tensor<2x3xf32>
 }
 
+// A quantized tensor whose scale is no multiple of the unit of the sums is not
+// rounded to this unit: it is added to the scaled product.
+// CHECK-LABEL: @residual(
+// CHECK: %[[Y:.*]] = graph.matmul
+// CHECK: %[[S:.*]] = graph.dequantize %[[Y]]
+// CHECK: graph.add %[[S]], %{{.*}}
+// CHECK-NOT: graph.round
+// CHECK: return
+func.func @residual(%x: tensor<2x4xui8>, %w: tensor<4x3xsi8>, %r: tensor<2x3xsi8>) -> tensor<2x3xf32> {
+  %sx = graph.constant dense<0.5> : tensor<f32> : tensor<f32>
+  %zx = graph.constant dense<3> : tensor<ui8> : tensor<ui8>
+  %z = graph.constant dense<0> : tensor<si8> : tensor<si8>
+  %sr = graph.constant dense<0.375> : tensor<f32> : tensor<f32>
+  %xf = graph.dequantize %x, %sx, %zx : (tensor<2x4xui8>, tensor<f32>, tensor<ui8>) -> tensor<2x4xf32>
+  %wf = graph.dequantize %w, %sx, %z : (tensor<4x3xsi8>, tensor<f32>, tensor<si8>) -> tensor<4x3xf32>
+  %rf = graph.dequantize %r, %sr, %z : (tensor<2x3xsi8>, tensor<f32>, tensor<si8>) -> tensor<2x3xf32>
+  %p = graph.matmul %xf, %wf : (tensor<2x4xf32>, tensor<4x3xf32>) -> tensor<2x3xf32>
+  %y = graph.add %p, %rf : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+  return %y : tensor<2x3xf32>
+}
+
 // In a sum of quantized tensors and constants, the scale of the result is
 // divided out of the scales of the operands.
 // CHECK-LABEL: @sum(

@@ -83,3 +83,18 @@ func.func @shifted(%x: tensor<1x5x5x2xf32>) -> tensor<1x5x5x2xf32> {
   %y = graph.add %c, %x : (tensor<1x5x5x2xf32>, tensor<1x5x5x2xf32>) -> tensor<1x5x5x2xf32>
   return %y : tensor<1x5x5x2xf32>
 }
+
+// Convolutions are not joined if the sum broadcasts one of the results: the
+// window of the first lies inside the window of the second, but it has a single
+// position.
+// CHECK-LABEL: @broadcast(
+// CHECK-COUNT-2: graph.conv
+// CHECK: graph.add
+func.func @broadcast(%x: tensor<1x2x2x2xf32>) -> tensor<1x2x2x3xf32> {
+  %v = graph.constant dense<4.0> : tensor<2x2x2x3xf32> : tensor<2x2x2x3xf32>
+  %w = graph.constant dense<1.0> : tensor<3x3x2x3xf32> : tensor<3x3x2x3xf32>
+  %0 = graph.conv %x, %v {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, groups = 1 : i64} : (tensor<1x2x2x2xf32>, tensor<2x2x2x3xf32>) -> tensor<1x1x1x3xf32>
+  %1 = graph.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x2x2x2xf32>, tensor<3x3x2x3xf32>) -> tensor<1x2x2x3xf32>
+  %y = graph.add %0, %1 : (tensor<1x1x1x3xf32>, tensor<1x2x2x3xf32>) -> tensor<1x2x2x3xf32>
+  return %y : tensor<1x2x2x3xf32>
+}

@@ -430,6 +430,48 @@ func.func @swish(%x: tensor<8xf32>, %z: tensor<8xf32>) -> (tensor<8xf32>, tensor
   return %y, %u, %v : tensor<8xf32>, tensor<8xf32>, tensor<8xf32>
 }
 
+// In f64, a normalization with an epsilon that an f32 attribute rounds stays
+// decomposed.
+// CHECK-LABEL: @double_norm(
+// CHECK-NOT: layer_norm
+// CHECK: return
+func.func @double_norm(%x: tensor<3x8xf64>) -> tensor<3x8xf64> {
+  %epsilon = graph.constant dense<1.0e-05> : tensor<f64> : tensor<f64>
+  %q = graph.mul %x, %x : (tensor<3x8xf64>, tensor<3x8xf64>) -> tensor<3x8xf64>
+  %v = graph.reduce_mean %q {axes = array<i64: 1>} : (tensor<3x8xf64>) -> tensor<3x1xf64>
+  %e = graph.add %v, %epsilon : (tensor<3x1xf64>, tensor<f64>) -> tensor<3x1xf64>
+  %s = graph.sqrt %e : (tensor<3x1xf64>) -> tensor<3x1xf64>
+  %y = graph.div %x, %s : (tensor<3x8xf64>, tensor<3x1xf64>) -> tensor<3x8xf64>
+  return %y : tensor<3x8xf64>
+}
+
+// In f64, a factor that the f32 attribute of swish rounds stays a product, and
+// the division of a hard sigmoid by 6 stays, too.
+// CHECK-LABEL: @doubles(
+// CHECK-DAG: graph.swish %arg0 {alpha = 5.000000e-01 : f32}
+// CHECK-DAG: graph.sigmoid
+// CHECK-DAG: graph.minimum
+// CHECK-NOT: graph.hard_sigmoid
+// CHECK: return
+func.func @doubles(%x: tensor<8xf64>) -> (tensor<8xf64>, tensor<8xf64>, tensor<8xf64>) {
+  %half = graph.constant dense<0.5> : tensor<f64> : tensor<f64>
+  %number = graph.constant dense<1.702> : tensor<f64> : tensor<f64>
+  %zero = graph.constant dense<0.0> : tensor<f64> : tensor<f64>
+  %three = graph.constant dense<3.0> : tensor<f64> : tensor<f64>
+  %six = graph.constant dense<6.0> : tensor<f64> : tensor<f64>
+  %a = graph.mul %x, %half : (tensor<8xf64>, tensor<f64>) -> tensor<8xf64>
+  %b = graph.sigmoid %a : (tensor<8xf64>) -> tensor<8xf64>
+  %c = graph.mul %x, %b : (tensor<8xf64>, tensor<8xf64>) -> tensor<8xf64>
+  %d = graph.mul %x, %number : (tensor<8xf64>, tensor<f64>) -> tensor<8xf64>
+  %e = graph.sigmoid %d : (tensor<8xf64>) -> tensor<8xf64>
+  %f = graph.mul %x, %e : (tensor<8xf64>, tensor<8xf64>) -> tensor<8xf64>
+  %g = graph.add %x, %three : (tensor<8xf64>, tensor<f64>) -> tensor<8xf64>
+  %h = graph.maximum %g, %zero : (tensor<8xf64>, tensor<f64>) -> tensor<8xf64>
+  %i = graph.minimum %h, %six : (tensor<8xf64>, tensor<f64>) -> tensor<8xf64>
+  %j = graph.div %i, %six : (tensor<8xf64>, tensor<f64>) -> tensor<8xf64>
+  return %c, %f, %j : tensor<8xf64>, tensor<8xf64>, tensor<8xf64>
+}
+
 // No swish: the tensor is multiplied by the sigmoid of another tensor.
 // CHECK-LABEL: @not_swish(
 // CHECK-NOT: swish

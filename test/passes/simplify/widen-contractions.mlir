@@ -62,6 +62,24 @@ func.func @zero_of_weights(%q: tensor<1x4x4x8xui8>, %w: tensor<1x1x8x2xui8>) -> 
   return %y : tensor<1x4x4x2xsi32>
 }
 
+// A number that is subtracted from integers is no zero point if it is not a
+// value of their type, or if it broadcasts them.
+// CHECK-LABEL: @no_zero_point(
+// CHECK: graph.matmul {{.*}} : (tensor<2x4xsi32>, tensor<4x3xsi32>) -> tensor<2x3xsi32>
+// CHECK: graph.matmul {{.*}} : (tensor<2x4xsi32>, tensor<4x3xsi32>) -> tensor<2x3xsi32>
+func.func @no_zero_point(%q: tensor<2x4xui8>, %r: tensor<1x4xui8>, %w: tensor<4x3xsi8>) -> (tensor<2x3xsi32>, tensor<2x3xsi32>) {
+  %large = graph.constant dense<300> : tensor<si32> : tensor<si32>
+  %rows = graph.constant dense<7> : tensor<2x4xsi32> : tensor<2x4xsi32>
+  %f = graph.cast %w : (tensor<4x3xsi8>) -> tensor<4x3xsi32>
+  %c = graph.cast %q : (tensor<2x4xui8>) -> tensor<2x4xsi32>
+  %x = graph.sub %c, %large : (tensor<2x4xsi32>, tensor<si32>) -> tensor<2x4xsi32>
+  %y = graph.matmul %x, %f : (tensor<2x4xsi32>, tensor<4x3xsi32>) -> tensor<2x3xsi32>
+  %d = graph.cast %r : (tensor<1x4xui8>) -> tensor<1x4xsi32>
+  %z = graph.sub %d, %rows : (tensor<1x4xsi32>, tensor<2x4xsi32>) -> tensor<2x4xsi32>
+  %v = graph.matmul %z, %f : (tensor<2x4xsi32>, tensor<4x3xsi32>) -> tensor<2x3xsi32>
+  return %y, %v : tensor<2x3xsi32>, tensor<2x3xsi32>
+}
+
 // A contraction of integers with another scale than 1 does not change.
 // CHECK-LABEL: @scaled(
 // CHECK: graph.matmul {{.*}} -> tensor<2x2xf32>
