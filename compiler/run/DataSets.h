@@ -63,7 +63,7 @@ void bindData(Compilation &compilation, const InputData &data);
 
 /// Runs a model on data sets. Keeps the compiled model, and recompiles it if
 /// the shapes or bound values of new data differ. Reports on standard error
-/// which sizes and values were taken from the data. If `dynamic`, the model is
+/// which sizes and values were taken from the data (see reportsTaken). If `dynamic`, the model is
 /// compiled once, without the data.
 class DataRunner {
 public:
@@ -75,6 +75,8 @@ public:
   /// Runs on data that was read with fresh(); false with diagnostics on
   /// failure.
   bool run(InputData data, std::vector<Tensor> &outputs);
+  /// Whether run() reports what it takes from the data.
+  bool reportsTaken = true;
   /// Returns the output tensors: their names, and which part of an output value
   /// each one is.
   const std::vector<InterfaceTensor> &outputs() const {

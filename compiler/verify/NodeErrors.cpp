@@ -252,6 +252,8 @@ Search::valuesWith(const CompileOptions &options, ArrayRef<std::string> others,
                    const InputData &data, Diagnostics &trial) {
   DataRunner runner(withOutputs(options, others), /*dynamic=*/false, context,
                     trial);
+  // The inputs are Ingot's own, not data of the user.
+  runner.reportsTaken = false;
   std::vector<Tensor> tensors;
   if (!runner.run(data, tensors))
     return std::nullopt;

@@ -446,8 +446,7 @@ static void readQuantize(const Options &options, Arguments &arguments,
                        "quantizing needs sample inputs: --calibrate "
                        "samples.npz (one array per input, samples along axis "
                        "0)",
-                       "--calibrate none uses random inputs and costs "
-                       "accuracy");
+                       "--calibrate none quantizes only weights");
   if (options.calibrate != "none")
     wanted.calibrate = options.calibrate;
   wanted.labels = options.labels;
