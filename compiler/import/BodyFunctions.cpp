@@ -133,7 +133,10 @@ public:
       Value value = operand.get();
       if (Value own = mapping.lookupOrNull(value))
         return operand.set(own);
-      if (graph::tensorType(value).getNumElements() == 0) {
+      // A constant cannot have a dynamic size, so an empty tensor with dynamic
+      // sizes is passed like other values.
+      if (graph::tensorType(value).getNumElements() == 0 &&
+          !graph::hasDynamicSizes(value.getType())) {
         auto empty = DenseElementsAttr::get(graph::tensorType(value),
                                             ArrayRef<Attribute>());
         return operand.set(

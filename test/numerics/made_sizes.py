@@ -449,6 +449,12 @@ def bodies(ingot):
             [node("Loop", ["k", "go", "x"], ["y", "all"], body=few), node("Shape", ["all"], ["z"])], [("x", F, ["n"])], [*results, ("z", I)],
             {"k": np.array(count, np.int64), "go": np.array(go)}), [{"x": normal(n)} for n in (1, 5, 9)], ["n=1..9"],
             want=lambda values: [values["x"], np.zeros((0, values["x"].size), np.float32), ints(0, values["x"].size)])
+    # A branch that reads an empty tensor, whose other size is dynamic.
+    branches = [helper.make_graph([*nodes, node("Neg", [last], ["o"])], "branch", [], [info("o", F, None)]) for nodes, last in
+                (([node("Transpose", ["x"], ["t"], perm=[1, 0]), node("Concat", ["t", "x2"], ["j"], axis=1)], "j"), ([], "x2"))]
+    check(ingot, "a branch that reads an empty tensor", model([node("If", ["c"], ["y"], then_branch=branches[0], else_branch=branches[1])],
+                                                              [("c", TensorProto.BOOL, []), ("x", F, [0, "n"]), ("x2", F, ["n", 2])], [("y", F)]),
+          [{"c": np.array(c), "x": normal(0, n), "x2": normal(n, 2)} for c, n in ((True, 3), (False, 2), (True, 5))], ["n=1..8"])
     square = helper.make_graph([node("Mul", ["e", "e"], ["o"])], "square", [info("e", F, None)], [info("o", F, None)])
     check(ingot, "no parts of a Scan without steps", model([node("Scan", ["x"], ["y"], body=square, num_scan_inputs=1, scan_output_axes=[1]), node("Shape", ["y"], ["z"])],
                                                            [("x", F, [0, "n"])], [("y", F), ("z", I)]),
