@@ -90,6 +90,9 @@ bool keepsAxis(Operation *op, int64_t axis) {
     return static_cast<int64_t>(concat.getAxis()) != axis;
   if (auto softmax = dyn_cast<SoftmaxOp>(op))
     return static_cast<int64_t>(softmax.getAxis()) != axis;
+  // A slice may reverse the axis.
+  if (auto slice = dyn_cast<SliceOp>(op); slice && slice.getSteps()[axis] != 1)
+    return false;
   if (isa<SliceOp, PadOp>(op))
     return shapeOf(op->getOperand(0))[axis] == shapeOf(op->getResult(0))[axis];
   return isa<ElementwiseOpInterface, ExpandOp>(op) || schedule::isByteTable(op);

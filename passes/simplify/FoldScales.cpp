@@ -11,8 +11,8 @@
 //
 //   add(cast(conv(x, w) : si32, f32), t)  ->  cast(conv(x, w, t) : si32, f32)
 //
-// Scalar factors of the operands of a matmul are merged into one factor after
-// it:
+// Scalar factors of the operands of a matmul, unless they are very small or
+// large, are merged into one factor after it:
 //
 //   matmul(mul(a, 0.25), transpose(mul(b, 0.5)))  ->
 //     mul(matmul(a, transpose(b)), 0.125)
@@ -136,6 +136,9 @@ LogicalResult hoistFactor(MatMulOp op, PatternRewriter &rewriter) {
     return failure();
   double factor = 1;
   bool found = false;
+  // With other factors, products of the unscaled operands or the merged factor
+  // could overflow or be denormal.
+  constexpr double least = 1e-6, most = 1e6;
   for (OpOperand &operand : op->getOpOperands()) {
     OpOperand *use = &operand;
     while (use->get().hasOneUse() &&
@@ -149,7 +152,8 @@ LogicalResult hoistFactor(MatMulOp op, PatternRewriter &rewriter) {
       Value other = scaled->getOperand(1 - i);
       // Factors of constant operands have already been folded into the
       // constants.
-      if (!number || other.getType() != scaled.getType() ||
+      if (!number || std::abs(*number) < least || std::abs(*number) > most ||
+          other.getType() != scaled.getType() ||
           isa_and_nonnull<ConstantOp>(other.getDefiningOp()))
         continue;
       factor *= *number;

@@ -45,7 +45,8 @@ Location Matched::location(OpBuilder &builder) const {
 }
 
 bool isAbout(double value, double number, Value like) {
-  double digits = isa<Float32Type, Float64Type>(elementOf(like)) ? 1e-5 : 1e-2;
+  Type type = elementOf(like);
+  double digits = type.isF64() ? 1e-12 : type.isF32() ? 1e-5 : 1e-2;
   return std::abs(value - number) <= digits * std::abs(number);
 }
 

@@ -151,6 +151,9 @@ def spelled_out():
     yield chain("spelled-hard-sigmoid-double", "a = Add(x, three); b = Clip(a, zero, six); out = Div(b, six)", {"x": 4 * x.astype(np.float64)},
                 {"three": 3, "zero": 0, "six": 6}, **exact)
     yield chain("spelled-layer-norm-double", moments + "out = Div(d, s)", {"x": 1e-3 * x.astype(np.float64)}, {"epsilon": 1e-5, "two": 2}, **exact)
+    # The products of the unscaled operands overflow, and the product of the factors is 0.
+    yield chain("scaled-product", "a = Mul(x, tiny); b = Mul(y, tiny); c = MatMul(a, b); out = Mul(c, large)",
+                {"x": 1e20 * data((4, 5)), "y": 1e20 * data((5, 3))}, {"tiny": 1e-23, "large": 1e6})
     softmax = [helper.make_node("ReduceMax", ["x"], ["m"], axes=[-1]), helper.make_node("Sub", ["x", "m"], ["d"]), helper.make_node("Exp", ["d"], ["e"]),
                helper.make_node("ReduceSum", ["e", "axes"], ["s"]), helper.make_node("Div", ["e", "s"], ["out"])]
     yield Case("spelled-softmax", softmax, {"x": x}, {"axes": np.array([-1])}, opset=16)

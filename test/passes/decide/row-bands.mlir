@@ -10,6 +10,7 @@
 // RUN: %ingot-opt %t/tiles.mlir -decide-form-groups=target=x86-64-v4 -decide-pack-weights=target=x86-64-v4 -simplify-fold-constants -decide-row-bands=target=x86-64-v4 | FileCheck %s --check-prefix=DEFAULT
 // RUN: %ingot-opt %t/chain.mlir -decide-form-groups=target=x86-64-v4 -decide-pack-weights=target=x86-64-v4 -simplify-fold-constants -decide-row-bands=target=x86-64-v4 | FileCheck %s --check-prefix=FITS
 // RUN: %ingot-opt %t/softmax.mlir -decide-form-groups -decide-row-bands=max-bytes=20000 | FileCheck %s --check-prefix=SOFTMAX
+// RUN: %ingot-opt %t/reversed.mlir -decide-form-groups -decide-row-bands=max-bytes=20000 | FileCheck %s --check-prefix=REVERSED
 // REQUIRES: ingot-opt
 
 // The result of the convolution (16 rows of 512 bytes) is never stored as a
@@ -147,4 +148,17 @@ func.func @main(%x: tensor<1x64x8x16xf32>, %w: tensor<1x1x16x1xf32>) -> tensor<1
   %c = graph.conv %s, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, groups = 1 : i64} : (tensor<1x64x8x16xf32>, tensor<1x1x16x1xf32>) -> tensor<1x64x8x1xf32>
   %y = graph.reduce_mean %c {axes = array<i64: 1, 2>} : (tensor<1x64x8x1xf32>) -> tensor<1x1x1x1xf32>
   return %y : tensor<1x1x1x1xf32>
+}
+
+// No bands go through a slice that reverses the rows: the last rows of its
+// result are the first of its operand.
+// REVERSED: graph.slice {{.*}}steps = array<i64: 1, -1, 1, 1>{{.*}} : (tensor<1x64x16x4xf32>) -> tensor<1x64x16x4xf32>
+//--- reversed.mlir
+func.func @main(%x: tensor<1x64x16x4xf32>) -> tensor<1x1x1x4xf32> {
+  %e = graph.exp %x : (tensor<1x64x16x4xf32>) -> tensor<1x64x16x4xf32>
+  %a = graph.max_pool %e {kernel = array<i64: 2, 1>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 0>} : (tensor<1x64x16x4xf32>) -> tensor<1x64x16x4xf32>
+  %r = graph.slice %a {starts = array<i64: 0, 63, 0, 0>, steps = array<i64: 1, -1, 1, 1>} : (tensor<1x64x16x4xf32>) -> tensor<1x64x16x4xf32>
+  %b = graph.max_pool %r {kernel = array<i64: 2, 1>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 0>} : (tensor<1x64x16x4xf32>) -> tensor<1x64x16x4xf32>
+  %y = graph.reduce_mean %b {axes = array<i64: 1, 2>} : (tensor<1x64x16x4xf32>) -> tensor<1x1x1x4xf32>
+  return %y : tensor<1x1x1x4xf32>
 }

@@ -159,3 +159,17 @@ func.func @other_terms(%x: tensor<1x4x4x2xui8>) -> (tensor<1x4x4x2xf32>, tensor<
   %z = graph.add %g, %l : (tensor<1x4x4x2xf32>, tensor<2xf32>) -> tensor<1x4x4x2xf32>
   return %y, %z : tensor<1x4x4x2xf32>, tensor<1x4x4x2xf32>
 }
+
+// Very small factors stay before the matmul: their product underflows.
+// CHECK-LABEL: @hoist_tiny(
+// CHECK: %[[A:.*]] = graph.mul %arg0
+// CHECK: %[[B:.*]] = graph.mul %arg1
+// CHECK: %[[Y:.*]] = graph.matmul %[[A]], %[[B]]
+// CHECK-NEXT: return %[[Y]]
+func.func @hoist_tiny(%a: tensor<4x5xf32>, %b: tensor<5x3xf32>) -> tensor<4x3xf32> {
+  %k = graph.constant dense<1.0e-23> : tensor<f32> : tensor<f32>
+  %x = graph.mul %a, %k : (tensor<4x5xf32>, tensor<f32>) -> tensor<4x5xf32>
+  %y = graph.mul %b, %k : (tensor<5x3xf32>, tensor<f32>) -> tensor<5x3xf32>
+  %z = graph.matmul %x, %y : (tensor<4x5xf32>, tensor<5x3xf32>) -> tensor<4x3xf32>
+  return %z : tensor<4x3xf32>
+}

@@ -430,6 +430,29 @@ func.func @swish(%x: tensor<8xf32>, %z: tensor<8xf32>) -> (tensor<8xf32>, tensor
   return %y, %u, %v : tensor<8xf32>, tensor<8xf32>, tensor<8xf32>
 }
 
+// In f64, the constants of a gelu have to be exact.
+// CHECK-LABEL: @double_gelu(
+// CHECK-DAG: %[[A:.*]] = graph.gelu %arg0
+// CHECK-DAG: graph.erf
+// CHECK: return %[[A]], %
+func.func @double_gelu(%x: tensor<8xf64>) -> (tensor<8xf64>, tensor<8xf64>) {
+  %root = graph.constant dense<0.70710678118654752> : tensor<f64> : tensor<f64>
+  %rounded = graph.constant dense<0.70711> : tensor<f64> : tensor<f64>
+  %one = graph.constant dense<1.0> : tensor<f64> : tensor<f64>
+  %half = graph.constant dense<0.5> : tensor<f64> : tensor<f64>
+  %a0 = graph.mul %x, %root : (tensor<8xf64>, tensor<f64>) -> tensor<8xf64>
+  %a1 = graph.erf %a0 : (tensor<8xf64>) -> tensor<8xf64>
+  %a2 = graph.add %a1, %one : (tensor<8xf64>, tensor<f64>) -> tensor<8xf64>
+  %a3 = graph.mul %x, %a2 : (tensor<8xf64>, tensor<8xf64>) -> tensor<8xf64>
+  %y = graph.mul %a3, %half : (tensor<8xf64>, tensor<f64>) -> tensor<8xf64>
+  %b0 = graph.mul %x, %rounded : (tensor<8xf64>, tensor<f64>) -> tensor<8xf64>
+  %b1 = graph.erf %b0 : (tensor<8xf64>) -> tensor<8xf64>
+  %b2 = graph.add %b1, %one : (tensor<8xf64>, tensor<f64>) -> tensor<8xf64>
+  %b3 = graph.mul %x, %b2 : (tensor<8xf64>, tensor<8xf64>) -> tensor<8xf64>
+  %z = graph.mul %b3, %half : (tensor<8xf64>, tensor<f64>) -> tensor<8xf64>
+  return %y, %z : tensor<8xf64>, tensor<8xf64>
+}
+
 // In f64, a normalization with an epsilon that an f32 attribute rounds stays
 // decomposed.
 // CHECK-LABEL: @double_norm(
