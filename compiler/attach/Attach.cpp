@@ -69,9 +69,8 @@ bool Attachment::readPorts() {
     return false;
   auto main = *compilation.module().getOps<func::FuncOp>().begin();
   auto port = [](DictionaryAttr attributes, Type type) {
-    auto name = attributes
-                    ? attributes.getAs<StringAttr>(kernel::kOnnxNameAttr)
-                    : StringAttr();
+    auto name = attributes ? attributes.getAs<StringAttr>(kernel::kOnnxNameAttr)
+                           : StringAttr();
     return Port{name ? name.str() : "", cast<RankedTensorType>(type)};
   };
   for (auto [i, type] : llvm::enumerate(main.getArgumentTypes()))
@@ -140,8 +139,7 @@ static void setType(onnx::ValueInfoProto &info, const std::string &name,
                     int32_t dataType, ArrayRef<int64_t> shape) {
   info.Clear();
   info.set_name(name);
-  onnx::TypeProto::Tensor &tensor =
-      *info.mutable_type()->mutable_tensor_type();
+  onnx::TypeProto::Tensor &tensor = *info.mutable_type()->mutable_tensor_type();
   tensor.set_elem_type(dataType);
   auto &dims = *tensor.mutable_shape();
   for (int64_t size : shape)
@@ -162,8 +160,7 @@ FrameMap Attachment::addFrame(quantize::Graph &graph, NodeBuilder &b,
   onnx::ValueInfoProto &info = *graph.proto().mutable_input(0);
   std::vector<int64_t> shape = frameShape(frame);
   setType(info, name, onnx::TensorProto::UINT8, shape);
-  auto &dims =
-      *info.mutable_type()->mutable_tensor_type()->mutable_shape();
+  auto &dims = *info.mutable_type()->mutable_tensor_type()->mutable_shape();
   const char *symbols[] = {"frame_height", "frame_width"};
   for (int i = 0; i < 2; ++i)
     if (shape[i] < 0)
@@ -259,9 +256,9 @@ std::unique_ptr<ModelFile> Attachment::run() {
   if (options.boxes) {
     SmallVector<NetworkOutput> tensors;
     for (const Port &port : outputs)
-      tensors.push_back(
-          {port.name, int32_t(onnxDataType(port.type.getElementType())),
-           port.type.getShape().vec()});
+      tensors.push_back({port.name,
+                         int32_t(onnxDataType(port.type.getElementType())),
+                         port.type.getShape().vec()});
     head = findHead(graph.model(), tensors, *options.boxes, diagnostics);
     if (!head)
       return nullptr;

@@ -56,14 +56,14 @@ static bool readPair(StringRef text, int64_t &first, int64_t &second) {
 }
 
 static std::string shown(ArrayRef<int64_t> shape) {
-  return "[" + join(map_range(shape, [](int64_t n) { return std::to_string(n); }),
-                    ",") +
+  return "[" +
+         join(map_range(shape, [](int64_t n) { return std::to_string(n); }),
+              ",") +
          "]";
 }
 
 static bool isFloat(int32_t type) {
-  return type == onnx::TensorProto::FLOAT ||
-         type == onnx::TensorProto::FLOAT16;
+  return type == onnx::TensorProto::FLOAT || type == onnx::TensorProto::FLOAT16;
 }
 
 std::optional<Head> findHead(const onnx::ModelProto &model,
@@ -106,17 +106,16 @@ std::optional<Head> findHead(const onnx::ModelProto &model,
   head.dataType = found->dataType;
   head.keypoints = options.keypoints;
   head.keypointSize = options.keypointSize;
-  if (!head.keypoints &&
-      !readPair(metadata(model, "kpt_shape"), head.keypoints,
-                head.keypointSize))
+  if (!head.keypoints && !readPair(metadata(model, "kpt_shape"), head.keypoints,
+                                   head.keypointSize))
     head.keypoints = head.keypointSize = 0;
-  int64_t named = options.classes ? options.classes
-                                  : countNames(metadata(model, "names"));
+  int64_t named =
+      options.classes ? options.classes : countNames(metadata(model, "names"));
   int64_t expected =
       head.keypoints ? head.keypoints * head.keypointSize : masks;
   int64_t rows = found->shape[1], columns = found->shape[2];
-  std::string what = "the output `" + printable(found->name) + "` " +
-                     shown(found->shape);
+  std::string what =
+      "the output `" + printable(found->name) + "` " + shown(found->shape);
   head.isSelected = columns == 6 + expected && rows > columns;
   if (head.isSelected) {
     head.boxes = rows;
@@ -141,14 +140,13 @@ std::optional<Head> findHead(const onnx::ModelProto &model,
   head.extras = isGiven && !head.keypoints ? rows - 4 - named : expected;
   if (head.classes < 1 || head.extras < 0 ||
       rows != 4 + head.classes + head.extras)
-    return fail(what + " has " + Twine(rows) + " numbers for each box; 4 + " +
-                    Twine(std::max<int64_t>(head.classes, 1)) + " classes" +
-                    (expected ? " + " + Twine(expected) + " others"
-                              : Twine("")) +
-                    " are " +
-                    Twine(4 + std::max<int64_t>(head.classes, 1) + expected),
-                "--classes N says how many classes there are, --keypoints NxD "
-                "how many keypoints");
+    return fail(
+        what + " has " + Twine(rows) + " numbers for each box; 4 + " +
+            Twine(std::max<int64_t>(head.classes, 1)) + " classes" +
+            (expected ? " + " + Twine(expected) + " others" : Twine("")) +
+            " are " + Twine(4 + std::max<int64_t>(head.classes, 1) + expected),
+        "--classes N says how many classes there are, --keypoints NxD "
+        "how many keypoints");
   return head;
 }
 

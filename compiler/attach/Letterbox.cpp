@@ -129,18 +129,18 @@ std::string LetterboxBuilder::fitAtRunTime(const std::string &size,
                   StringRef what) {
     return b.add(type, {x, y}, (name + "_" + what).str());
   };
-  auto doubled = step("Add", step("Mul", size, b.ints({2 * otherRoom}), "twice"),
-                      other, "sum");
+  auto doubled = step(
+      "Add", step("Mul", size, b.ints({2 * otherRoom}), "twice"), other, "sum");
   auto by = step("Mul", other, two, "divisor");
   auto quotient = step("Div", doubled, by, "quotient");
   // If the quotient is exactly between two integers, the even one is chosen.
-  auto rest = step("Min", step("Mod", doubled, by, "rest"), b.ints({1}),
-                   "has_rest");
+  auto rest =
+      step("Min", step("Mod", doubled, by, "rest"), b.ints({1}), "has_rest");
   auto isTie = step("Sub", b.ints({1}), rest, "is_tie");
   auto odd = step("Mul", isTie, step("Mod", quotient, two, "is_odd"), "excess");
   auto rounded = step("Sub", quotient, odd, "rounded");
-  return b.add("Min", {step("Max", rounded, b.ints({1}), "positive"),
-                       b.ints({room})},
+  return b.add("Min",
+               {step("Max", rounded, b.ints({1}), "positive"), b.ints({room})},
                name);
 }
 
@@ -149,8 +149,7 @@ void LetterboxBuilder::placeAtRunTime() {
   auto shape = b.add("Shape", {frame}, "shape");
   auto height = b.slice(shape, 0, 0, 1, "frame_height"),
        width = b.slice(shape, 0, 1, 2, "frame_width");
-  at.height =
-      fitAtRunTime(height, width, image.width, image.height, "height");
+  at.height = fitAtRunTime(height, width, image.width, image.height, "height");
   at.width = fitAtRunTime(width, height, image.height, image.width, "width");
   auto two = b.ints({2});
   auto restHeight =
@@ -165,21 +164,21 @@ void LetterboxBuilder::placeAtRunTime() {
   at.pads = b.add("Concat", {zeros, top, left, zeros, bottom, right}, "pads",
                   {{"axis", int64_t(0)}});
   auto pair = [&](const std::string &x, const std::string &y, StringRef name) {
-    auto both = b.add("Concat", {x, y}, (name + "_int").str(),
-                      {{"axis", int64_t(0)}});
+    auto both =
+        b.add("Concat", {x, y}, (name + "_int").str(), {{"axis", int64_t(0)}});
     return b.cast(both, onnx::TensorProto::FLOAT, name);
   };
   map.origin = pair(left, top, "origin");
   map.size = pair(width, height, "frame_size");
-  auto gains = b.add("Div",
-                     {b.floats({float(image.width), float(image.height)}, {2},
-                               "network_size"),
-                      map.size},
-                     "gains");
-  map.gain = b.add("Min",
-                   {b.slice(gains, 0, 0, 1, "gain_x"),
-                    b.slice(gains, 0, 1, 2, "gain_y")},
-                   "gain");
+  auto gains = b.add(
+      "Div",
+      {b.floats({float(image.width), float(image.height)}, {2}, "network_size"),
+       map.size},
+      "gains");
+  map.gain = b.add(
+      "Min",
+      {b.slice(gains, 0, 0, 1, "gain_x"), b.slice(gains, 0, 1, 2, "gain_y")},
+      "gain");
 }
 
 /// Returns float x [1, channels, ...] scaled to the size that the frame has in
@@ -188,8 +187,7 @@ std::string LetterboxBuilder::scaled(const std::string &x, int64_t channels,
                                      StringRef name) {
   std::string sizes;
   if (options.isFixed()) {
-    Placement p =
-        Placement::of(options.height, options.width, image);
+    Placement p = Placement::of(options.height, options.width, image);
     sizes = b.ints({1, channels, p.height, p.width});
   } else {
     sizes = b.add("Concat", {b.ints({1, channels}), at.height, at.width},
@@ -219,11 +217,10 @@ std::string LetterboxBuilder::pixels() {
   if (at.scales)
     x = b.add("Round", {scaled(x, channels, "scaled")}, "rounded");
   // The scaled image has fewer pixels to reorder than most frames.
-  bool isReversed = options.format == FrameFormat::Bgr ||
-                    options.format == FrameFormat::Bgra;
+  bool isReversed =
+      options.format == FrameFormat::Bgr || options.format == FrameFormat::Bgra;
   if (isReversed)
-    x = b.add("Gather", {x, b.ints({2, 1, 0})}, "rgb",
-              {{"axis", int64_t(1)}});
+    x = b.add("Gather", {x, b.ints({2, 1, 0})}, "rgb", {{"axis", int64_t(1)}});
   return x;
 }
 
@@ -274,8 +271,8 @@ std::string LetterboxBuilder::planes() {
                    {all, b.floats(matrix, {3, 3, 1, 1}, "color_matrix"),
                     b.floats(offsets, {3}, "color_offsets")},
                    "rgb_unclipped");
-  rgb = b.add("Clip", {rgb, b.number(0, "least_level"),
-                       b.number(255, "largest_level")},
+  rgb = b.add("Clip",
+              {rgb, b.number(0, "least_level"), b.number(255, "largest_level")},
               "rgb");
   return b.add("Round", {rgb}, "rounded");
 }

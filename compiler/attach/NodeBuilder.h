@@ -50,8 +50,7 @@ public:
     return add("Slice", {x, ints({first}), ints({last}), ints({axis})}, name);
   }
   /// Returns the maximum along an axis, which the result keeps with size 1.
-  std::string maximum(const std::string &x, int64_t axis,
-                      llvm::StringRef name);
+  std::string maximum(const std::string &x, int64_t axis, llvm::StringRef name);
 
 private:
   quantize::Graph &graph;

@@ -59,8 +59,8 @@ void SelectionBuilder::select(const std::string &x) {
   auto half = b.add("Mul", {sizes, b.number(0.5, "half")}, "half_sizes");
   auto low = b.add("Sub", {centers, half}, "low_corners"),
        high = b.add("Add", {centers, half}, "high_corners");
-  auto all = b.add("Concat", {low, high}, "corners_by_axis",
-                   {{"axis", int64_t(1)}});
+  auto all =
+      b.add("Concat", {low, high}, "corners_by_axis", {{"axis", int64_t(1)}});
   all = b.add("Transpose", {all}, "corners",
               {{"perm", std::vector<int64_t>{0, 2, 1}}});
   bool hasClasses = head.classes > 1;
@@ -92,8 +92,8 @@ void SelectionBuilder::select(const std::string &x) {
     return b.add("Gather", {from, places}, name, {{"axis", axis}});
   };
   corners = pick(all, 1, "selected_corners");
-  score = b.reshape(pick(best, 2, "selected_scores"), {most, 1},
-                    "selected_score");
+  score =
+      b.reshape(pick(best, 2, "selected_scores"), {most, 1}, "selected_score");
   kind = hasClasses
              ? b.reshape(pick(classes, 1, "selected_classes"), {most, 1},
                          "selected_class")
@@ -111,19 +111,19 @@ void SelectionBuilder::select(const std::string &x) {
 /// Takes the best boxes of a network that has selected them itself.
 void SelectionBuilder::takeSelected(const std::string &x) {
   // The network may order its rows in another way than by score.
-  auto scores = b.reshape(b.slice(x, 2, 4, 5, "scores"), {head.boxes},
-                          "scores_of_boxes");
+  auto scores =
+      b.reshape(b.slice(x, 2, 4, 5, "scores"), {head.boxes}, "scores_of_boxes");
   auto order = b.add("TopK", {scores, b.ints({most})}, "best_scores",
                      {{"axis", int64_t(0)}});
   auto places = b.secondOutput("best_indices");
   auto rows = b.add("Gather", {x, places}, "best_rows", {{"axis", int64_t(1)}});
   rows = b.reshape(rows, {most, 6 + head.extras}, "rows");
-  auto isGood = b.add("Greater", {order, b.number(options.score, "least_score")},
-                      "is_good");
-  number = b.add(
-      "ReduceSum",
-      {b.cast(isGood, onnx::TensorProto::INT32, "good"), b.ints({0})},
-      "number");
+  auto isGood = b.add(
+      "Greater", {order, b.number(options.score, "least_score")}, "is_good");
+  number =
+      b.add("ReduceSum",
+            {b.cast(isGood, onnx::TensorProto::INT32, "good"), b.ints({0})},
+            "number");
   corners = b.slice(rows, 1, 0, 4, "selected_corners");
   score = b.slice(rows, 1, 4, 5, "selected_score");
   kind = b.slice(rows, 1, 5, 6, "selected_class");
@@ -151,14 +151,13 @@ void SelectionBuilder::run(const std::string &boxes, const std::string &count) {
   corners = b.reshape(corners, {most, 4}, "corners_of_boxes");
   if (map && head.keypoints) {
     int64_t size = head.keypointSize;
-    auto points =
-        b.reshape(extras, {most, head.keypoints, size}, "keypoints");
-    auto places = toFrame(b.slice(points, 2, 0, 2, "keypoint_places"),
-                          "keypoints");
+    auto points = b.reshape(extras, {most, head.keypoints, size}, "keypoints");
+    auto places =
+        toFrame(b.slice(points, 2, 0, 2, "keypoint_places"), "keypoints");
     if (size > 2)
-      places = b.add("Concat",
-                     {places, b.slice(points, 2, 2, size, "visibilities")},
-                     "keypoints_and_visibilities", {{"axis", int64_t(2)}});
+      places =
+          b.add("Concat", {places, b.slice(points, 2, 2, size, "visibilities")},
+                "keypoints_and_visibilities", {{"axis", int64_t(2)}});
     extras = b.reshape(places, {most, head.extras}, "keypoints_of_boxes");
   }
   SmallVector<std::string> parts{corners, score, kind};
@@ -167,11 +166,10 @@ void SelectionBuilder::run(const std::string &boxes, const std::string &count) {
   auto rows = b.add("Concat", parts, "all_rows", {{"axis", int64_t(1)}});
   std::vector<int64_t> numbers(most);
   std::iota(numbers.begin(), numbers.end(), 0);
-  auto valid = b.add(
-      "Less",
-      {b.reshape(b.ints(numbers), {most, 1}, "row_numbers"),
-       b.cast(number, onnx::TensorProto::INT64, "count")},
-      "is_selected");
+  auto valid = b.add("Less",
+                     {b.reshape(b.ints(numbers), {most, 1}, "row_numbers"),
+                      b.cast(number, onnx::TensorProto::INT64, "count")},
+                     "is_selected");
   b.add("Where", {valid, rows, b.number(0, "empty")}, "boxes");
   b.writeTo(boxes);
   b.add("Identity", {number}, "count_result");

@@ -108,14 +108,14 @@ public:
         image.width > DETECTOR_FRAME_WIDTH_MOST ||
         image.height < DETECTOR_FRAME_HEIGHT_LEAST ||
         image.height > DETECTOR_FRAME_HEIGHT_MOST)
-      throw ImageError(
-          "it has " + std::to_string(image.width) + " x " +
-          std::to_string(image.height) +
-          " pixels; the network was compiled for widths from " +
-          std::to_string(DETECTOR_FRAME_WIDTH_LEAST) + " to " +
-          std::to_string(DETECTOR_FRAME_WIDTH_MOST) + " and heights from " +
-          std::to_string(DETECTOR_FRAME_HEIGHT_LEAST) + " to " +
-          std::to_string(DETECTOR_FRAME_HEIGHT_MOST));
+      throw ImageError("it has " + std::to_string(image.width) + " x " +
+                       std::to_string(image.height) +
+                       " pixels; the network was compiled for widths from " +
+                       std::to_string(DETECTOR_FRAME_WIDTH_LEAST) + " to " +
+                       std::to_string(DETECTOR_FRAME_WIDTH_MOST) +
+                       " and heights from " +
+                       std::to_string(DETECTOR_FRAME_HEIGHT_LEAST) + " to " +
+                       std::to_string(DETECTOR_FRAME_HEIGHT_MOST));
     detector::io io = {};
     io.frame_width = image.width;
     io.frame_height = image.height;

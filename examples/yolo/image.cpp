@@ -96,7 +96,8 @@ Png readChunks(const Bytes &file) {
     require(file.size() - at >= 12, "the PNG file is cut off");
     size_t length = bigEndian(file, at);
     require(length <= file.size() - at - 12, "the PNG file is cut off");
-    require(crc32(&file[at + 4], length + 4) == bigEndian(file, at + 8 + length),
+    require(crc32(&file[at + 4], length + 4) ==
+                bigEndian(file, at + 8 + length),
             "the PNG file is damaged (a checksum is wrong)");
     std::string type(file.begin() + std::ptrdiff_t(at) + 4,
                      file.begin() + std::ptrdiff_t(at) + 8);
@@ -355,7 +356,8 @@ void writeImage(const Image &image, const std::string &path) {
     throw ImageError("the name must end in .png, .bmp or .ppm");
   std::FILE *stream = std::fopen(path.c_str(), "wb");
   require(stream, "the file cannot be written");
-  bool written = std::fwrite(file.data(), 1, file.size(), stream) == file.size();
+  bool written =
+      std::fwrite(file.data(), 1, file.size(), stream) == file.size();
   written &= std::fclose(stream) == 0;
   require(written, "the file cannot be written");
 }

@@ -47,7 +47,7 @@ public:
     while (!isLast) {
       isLast = bits(1) != 0;
       int kind = bits(2);
-      if (failed || !(kind == 0 ? copyStored()
+      if (failed || !(kind == 0   ? copyStored()
                       : kind == 1 ? expand(fixedLengths())
                       : kind == 2 ? expand(readLengths())
                                   : false))
@@ -187,9 +187,9 @@ private:
       if (far < 0 || far > 29)
         return false;
       int extra = far < 4 ? 0 : far / 2 - 1;
-      std::size_t back =
-          1 + std::size_t(far < 4 ? far : (2 + far % 2) << extra) +
-          std::size_t(bits(extra));
+      std::size_t back = 1 +
+                         std::size_t(far < 4 ? far : (2 + far % 2) << extra) +
+                         std::size_t(bits(extra));
       if (failed || back > out.size() || size - out.size() < std::size_t(count))
         return false;
       for (; count > 0; --count)

@@ -103,7 +103,7 @@ center = add("Mul", [add("Add", [low, high], "corner_sum"), constant("half", np.
 extent = add("Sub", [high, low], "extent")
 stride = constant("strides", strides)
 boxes = add("Mul", [add("Concat", [center, extent], "boxes_in_cells", axis=1), stride], "boxes_xywh")
-scores = branch("scores", classes, gain=6, bias=-2.5 + arguments.shift)
+scores = branch("scores", classes, gain=6, bias=(-8.5 if classes > 1 else -3.5) + arguments.shift)
 parts = [boxes, add("Sigmoid", [scores], "scores.sigmoid")]
 outputs = []
 if arguments.task == "segment":

@@ -30,8 +30,8 @@ def draw(number):
             inside = ((x - cx) / rx) ** 2 + ((y - cy) / ry) ** 2 < 1
         else:
             inside = (np.abs(x - cx) < rx) & (np.abs(y - cy) < ry)
-        stripes = 1 + 0.3 * np.sign(np.sin(x * random.uniform(0, 0.5) + y * random.uniform(0, 0.5)))[..., None]
-        picture = np.where(inside[..., None], color * stripes, picture)
+        pattern = 1 + 0.3 * np.sign(np.sin(x * random.uniform(0, 0.5) + y * random.uniform(0, 0.5)))[..., None]
+        picture = np.where(inside[..., None], color * pattern, picture)
     picture += random.normal(0, 4, picture.shape)
     return np.clip(np.round(picture), 0, 255).astype(np.uint8)
 

@@ -9,6 +9,9 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd "$here/../.." && pwd)
 out=${1:-$root/build/yolo}
 ingot=${INGOT:-$root/build/bin/ingot} python=${PYTHON:-$root/build/venv/bin/python3} cxx=${CXX:-g++}
+# Relative paths become absolute, since the commands run in the folder of the results.
+absolute() { case $1 in /*) echo "$1" ;; */*) echo "$PWD/$1" ;; *) echo "$1" ;; esac; }
+out=$(absolute "$out") ingot=$(absolute "$ingot") python=$(absolute "$python")
 mkdir -p "$out"
 cd "$out"
 

@@ -13,8 +13,7 @@ namespace ingot {
 int attachCommand(Arguments &arguments, Diagnostics &diagnostics) {
   arguments.compile.model = arguments.positional.front();
   if (arguments.output.empty()) {
-    diagnostics.report(DiagnosticId::BadOption,
-                       "no file to write is given",
+    diagnostics.report(DiagnosticId::BadOption, "no file to write is given",
                        "name the new model with -o FILE.onnx");
     return diagnostics.exitCode();
   }

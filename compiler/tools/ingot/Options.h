@@ -74,10 +74,10 @@ struct Options {
 
   /// All commands, `compile` first.
   llvm::cl::SubCommand *const parsers[19] = {
-      &compile,      &inspect,  &report,      &diff,
-      &test,         &verify,   &run,         &bench,
-      &traceCommand, &quantize, &attach,      &llm,
-      &tokenizer,    &ops,      &targets,     &helpCommand,
+      &compile,        &inspect,    &report,   &diff,
+      &test,           &verify,     &run,      &bench,
+      &traceCommand,   &quantize,   &attach,   &llm,
+      &tokenizer,      &ops,        &targets,  &helpCommand,
       &versionCommand, &completion, &reference};
   /// Sets of commands as masks: a bit for each command, in the order of
   /// `parsers`.
@@ -107,15 +107,14 @@ struct Options {
 
   llvm::cl::OptionCategory Input{"Input"}, Comparison{"Comparison"},
       Target{"Target"}, Memory{"Memory"}, Precision{"Precision"},
-      Quantization{"Quantization"}, Detector{"Detector"},
-      Output{"Output"}, Build{"Build"},
-      Measuring{"Measuring"}, Debugging{"Compiler development"},
+      Quantization{"Quantization"}, Detector{"Detector"}, Output{"Output"},
+      Build{"Build"}, Measuring{"Measuring"}, Debugging{"Compiler development"},
       General{"General"};
   /// Returns the option groups in the order of the help.
   std::vector<llvm::cl::OptionCategory *> groups() {
-    return {&Input,     &Comparison,   &Target,   &Memory,
-            &Precision, &Quantization, &Detector, &Output, &Build,
-            &Measuring, &Debugging,    &General};
+    return {&Input,     &Comparison,   &Target,    &Memory,
+            &Precision, &Quantization, &Detector,  &Output,
+            &Build,     &Measuring,    &Debugging, &General};
   }
 
   using Text = llvm::cl::opt<std::string>;
@@ -186,6 +185,9 @@ inline constexpr llvm::StringLiteral programSummary =
 /// Reads the options of the chosen command; reports all errors.
 void readArguments(const Options &options, Arguments &arguments,
                    Diagnostics &diagnostics);
+/// Reads the options that only `ingot attach` has.
+void readAttach(const Options &options, Arguments &arguments,
+                Diagnostics &diagnostics);
 
 } // namespace ingot
 
