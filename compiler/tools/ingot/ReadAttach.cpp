@@ -55,7 +55,7 @@ static bool readFrameSize(StringRef text, attach::FrameOptions &frame,
 }
 
 void readAttach(const Options &options, Arguments &arguments,
-                       Diagnostics &diagnostics) {
+                Diagnostics &diagnostics) {
   if (options.commands[options.chosen()].parser != &options.attach)
     return;
   auto isGiven = [&](StringRef name) {
