@@ -40,15 +40,15 @@ def resize(plane, rows, columns):
 
 def expected(frame, kind, colors, channels):
     frame = frame.astype(np.float64)
-    isPlanar = kind.startswith("nv")
-    height = frame.shape[0] * 2 // 3 if isPlanar else frame.shape[0]
+    is_planar = kind.startswith("nv")
+    height = frame.shape[0] * 2 // 3 if is_planar else frame.shape[0]
     width = frame.shape[1]
     scale = min(HEIGHT / height, WIDTH / width)
     rows, columns = max(1, round(height * scale)), max(1, round(width * scale))
-    if isPlanar:
+    if is_planar:
         luma = resize(frame[:height], rows, columns)
         chroma = resize(frame[height:].reshape(height // 2, width // 2, 2), rows, columns)
-        u, v = chroma[..., kind == "nv21"] - 128, chroma[..., kind == "nv12"] - 128
+        u, v = chroma[..., int(kind == "nv21")] - 128, chroma[..., int(kind == "nv12")] - 128
         if "full" not in colors:
             luma, u, v = (luma - 16) * 255 / 219, u * 255 / 224, v * 255 / 224
         red, blue = (0.299, 0.114) if "601" in colors else (0.2126, 0.0722)
