@@ -102,7 +102,7 @@ void SetAside::giveBack(onnx::GraphProto &graph) {
       tensor.Swap(&kept->second);
 }
 
-bool Graph::raiseOpset(int opset, Diagnostics &diagnostics) {
+bool Graph::raiseOpset(int opset, DiagnosticId id, Diagnostics &diagnostics) {
   for (auto &entry : *model().mutable_opset_import()) {
     if (!entry.domain().empty() && entry.domain() != "ai.onnx")
       continue;
@@ -118,7 +118,7 @@ bool Graph::raiseOpset(int opset, Diagnostics &diagnostics) {
       return true;
     } catch (const std::exception &error) {
       diagnostics.report(
-          DiagnosticId::NotQuantized,
+          id,
           "the model imports opset " + llvm::Twine(entry.version()) +
               ", and ONNX cannot convert it to opset " + llvm::Twine(opset) +
               ", which has the operators that are needed: " +

@@ -46,9 +46,9 @@ public:
   const onnx::GraphProto &proto() const { return file.model().graph(); }
   mlir::MLIRContext &context() const { return mlirContext; }
 
-  /// Converts the model to at least this opset; false with a diagnostic if ONNX
-  /// cannot convert it.
-  bool raiseOpset(int opset, Diagnostics &diagnostics);
+  /// Converts the model to at least this opset; false with a diagnostic `id` if
+  /// ONNX cannot convert it.
+  bool raiseOpset(int opset, DiagnosticId id, Diagnostics &diagnostics);
   /// Removes the inputs that have an initializer as default value, so that the
   /// initializers are constants, as when the model is compiled.
   void bindDefaults();

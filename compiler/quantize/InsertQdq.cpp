@@ -162,7 +162,8 @@ void Inserter::addWeight(const Weight &weight) {
 
 bool Inserter::insert() {
   int opset = neededOpset();
-  if (!graph.raiseOpset(opset, session.host.diagnostics))
+  if (!graph.raiseOpset(opset, DiagnosticId::NotQuantized,
+                        session.host.diagnostics))
     return false;
   if (opset >= 21 && graph.model().ir_version() < 10)
     graph.model().set_ir_version(10);

@@ -79,7 +79,8 @@ std::unique_ptr<ModelFile> quantizeModel(const CompileOptions &compile,
   // that quantize tensors by adjustable scales) contains: Round, Clip with
   // bounds as inputs, and DequantizeLinear with an axis.
   constexpr int neededOpset = 13;
-  if (!check(graph, diagnostics) || !graph.raiseOpset(neededOpset, diagnostics))
+  if (!check(graph, diagnostics) ||
+      !graph.raiseOpset(neededOpset, DiagnosticId::NotQuantized, diagnostics))
     return nullptr;
   graph.bindDefaults();
   if ((!options.calibrate.empty() &&

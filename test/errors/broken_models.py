@@ -18,6 +18,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 import broken_customs
 import broken_data  # importing these modules registers their cases
+import broken_detectors
 import broken_machines
 import broken_nodes
 import broken_operands

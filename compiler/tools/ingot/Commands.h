@@ -7,6 +7,7 @@
 #define INGOT_COMPILER_TOOLS_INGOT_COMMANDS_H
 
 #include "compiler/Compile.h"
+#include "compiler/attach/Attach.h"
 #include "compiler/quantize/Quantize.h"
 #include "compiler/verify/RandomInputs.h"
 #include "compiler/verify/Reference.h"
@@ -74,6 +75,8 @@ struct Arguments {
   /// name of the chat template (empty: found in the model's files).
   unsigned context = 0, promptChunk = 0;
   std::string chatTemplate;
+  /// What `ingot attach` adds to a model.
+  attach::AttachOptions attach;
   unsigned threads = 1;
   double seconds = 3;
   /// The clock frequency of a trace log (--clock), as given.
@@ -99,6 +102,7 @@ int diffCommand(Arguments &arguments, Diagnostics &diagnostics);
 int benchCommand(Arguments &arguments, Diagnostics &diagnostics);
 int traceCommand(Arguments &arguments, Diagnostics &diagnostics);
 int quantizeCommand(Arguments &arguments, Diagnostics &diagnostics);
+int attachCommand(Arguments &arguments, Diagnostics &diagnostics);
 int llmCommand(Arguments &arguments, Diagnostics &diagnostics);
 int tokenizerCommand(Arguments &arguments, Diagnostics &diagnostics);
 int opsCommand(Arguments &arguments, Diagnostics &diagnostics);

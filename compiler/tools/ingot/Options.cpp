@@ -118,6 +118,17 @@ The table has a line for each layer:
             are quantized, and the others are float
 )";
 
+static constexpr StringLiteral attachExamples = R"(
+  ingot attach yolov8n.onnx -o camera.onnx --frame 1280x720 --format nv12
+  ingot attach yolov8n.onnx -o photo.onnx --frame any
+  ingot attach yolov8n.onnx -o boxes.onnx       boxes in the network's image
+  ingot camera.onnx -o camera.cpp               camera_run: a frame in, boxes out
+
+The input is uint8 and named `frame`. The outputs are `boxes`, float32 [K, 6] of
+x1, y1, x2, y2, score and class in pixels of the frame, and `count`, int32 [1],
+the number of boxes. docs/detectors.md describes the supported models.
+)";
+
 static constexpr StringLiteral llmExamples = R"(
   ingot llm smollm -o chat                      a folder: network, tokenizer, chat program
   make -C chat && chat/chat                     build it, and talk to it
@@ -177,6 +188,7 @@ Options::Options() {
       {&bench, benchCommand, "MODEL.onnx", 1, 1, benchExamples},
       {&traceCommand, ingot::traceCommand, "LOG", 1, 1, traceExamples},
       {&quantize, quantizeCommand, "MODEL.onnx", 1, 1, quantizeExamples},
+      {&attach, attachCommand, "MODEL.onnx", 1, 1, attachExamples},
       {&llm, llmCommand, "DIR", 1, 1, llmExamples},
       {&tokenizer, tokenizerCommand, "TOKENIZER.json", 1, 1, tokenizerExamples},
       {&ops, opsCommand, "[OPERATOR]", 0, 1, opsExamples},

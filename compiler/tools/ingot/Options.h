@@ -58,6 +58,8 @@ struct Options {
       "trace", "Convert what a trace hook printed to a timeline"};
   llvm::cl::SubCommand quantize{"quantize",
                                 "Quantize a float model; the result is ONNX"};
+  llvm::cl::SubCommand attach{
+      "attach", "Make a detector read camera frames and return boxes"};
   llvm::cl::SubCommand llm{"llm", "Make a chat program from a language model"};
   llvm::cl::SubCommand tokenizer{"tokenizer",
                                  "Write a tokenizer.json as standalone C++"};
@@ -71,12 +73,12 @@ struct Options {
       "reference", "Print a page of the manual, made from Ingot's tables"};
 
   /// All commands, `compile` first.
-  llvm::cl::SubCommand *const parsers[18] = {
-      &compile,      &inspect,  &report,      &diff,
-      &test,         &verify,   &run,         &bench,
-      &traceCommand, &quantize, &llm,         &tokenizer,
-      &ops,          &targets,  &helpCommand, &versionCommand,
-      &completion,   &reference};
+  llvm::cl::SubCommand *const parsers[19] = {
+      &compile,        &inspect,    &report,   &diff,
+      &test,           &verify,     &run,      &bench,
+      &traceCommand,   &quantize,   &attach,   &llm,
+      &tokenizer,      &ops,        &targets,  &helpCommand,
+      &versionCommand, &completion, &reference};
   /// Sets of commands as masks: a bit for each command, in the order of
   /// `parsers`.
   enum : unsigned {
@@ -90,11 +92,12 @@ struct Options {
     Bench = 128,
     Trace = 256,
     Quantize = 512,
-    Llm = 1024,
-    Tokenizer = 2048,
-    Ops = 4096,
-    Targets = 8192,
-    All = 0x3ffff,
+    Attach = 1024,
+    Llm = 2048,
+    Tokenizer = 4096,
+    Ops = 8192,
+    Targets = 16384,
+    All = 0x7ffff,
     Models = Compile | Inspect | Report | Diff | Test | Verify | Run | Bench
   };
   /// The syntax of each command, in the order of `parsers`.
@@ -104,14 +107,14 @@ struct Options {
 
   llvm::cl::OptionCategory Input{"Input"}, Comparison{"Comparison"},
       Target{"Target"}, Memory{"Memory"}, Precision{"Precision"},
-      Quantization{"Quantization"}, Output{"Output"}, Build{"Build"},
-      Measuring{"Measuring"}, Debugging{"Compiler development"},
+      Quantization{"Quantization"}, Detector{"Detector"}, Output{"Output"},
+      Build{"Build"}, Measuring{"Measuring"}, Debugging{"Compiler development"},
       General{"General"};
   /// Returns the option groups in the order of the help.
   std::vector<llvm::cl::OptionCategory *> groups() {
-    return {&Input,     &Comparison,   &Target, &Memory,
-            &Precision, &Quantization, &Output, &Build,
-            &Measuring, &Debugging,    &General};
+    return {&Input,     &Comparison,   &Target,    &Memory,
+            &Precision, &Quantization, &Detector,  &Output,
+            &Build,     &Measuring,    &Debugging, &General};
   }
 
   using Text = llvm::cl::opt<std::string>;
@@ -182,6 +185,9 @@ inline constexpr llvm::StringLiteral programSummary =
 /// Reads the options of the chosen command; reports all errors.
 void readArguments(const Options &options, Arguments &arguments,
                    Diagnostics &diagnostics);
+/// Reads the options that only `ingot attach` has.
+void readAttach(const Options &options, Arguments &arguments,
+                Diagnostics &diagnostics);
 
 } // namespace ingot
 

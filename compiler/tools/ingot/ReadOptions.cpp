@@ -686,6 +686,7 @@ void readArguments(const Options &options, Arguments &arguments,
   arguments.inputs = readPairs(options.inputs, diagnostics);
   readVerify(options, arguments, diagnostics);
   readQuantize(options, arguments, diagnostics);
+  readAttach(options, arguments, diagnostics);
   readTiming(options, arguments, diagnostics);
   if (isGiven(options.stopAfter))
     arguments.stopAfter = readStage(options.stopAfter, diagnostics);
@@ -732,6 +733,7 @@ void readArguments(const Options &options, Arguments &arguments,
   }
   const auto &output =
       command.parser == &options.quantize       ? options.quantizedOutput
+      : command.parser == &options.attach       ? options.attachedOutput
       : command.parser == &options.report       ? options.reportOutput
       : command.parser == &options.traceCommand ? options.traceOutput
       : command.parser == &options.llm          ? options.chatOutput

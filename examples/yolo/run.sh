@@ -1,0 +1,67 @@
+#!/usr/bin/env bash
+# Compiles a detector with everything around it, in float and in int8, and finds objects in pictures.
+# usage: run.sh [FOLDER]    (build/yolo)
+#
+# Environment: INGOT, PYTHON (with numpy and onnx), CXX; MODEL and SIZE: another network and the size of its square
+# image, PICTURE: another picture, LABELS: a file with the name of each class.
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+root=$(cd "$here/../.." && pwd)
+out=${1:-$root/build/yolo}
+ingot=${INGOT:-$root/build/bin/ingot} python=${PYTHON:-$root/build/venv/bin/python3} cxx=${CXX:-g++}
+# Relative paths become absolute, since the commands run in the folder of the results.
+absolute() { case $1 in /*) echo "$1" ;; */*) echo "$PWD/$1" ;; *) echo "$1" ;; esac; }
+out=$(absolute "$out") ingot=$(absolute "$ingot") python=$(absolute "$python")
+mkdir -p "$out"
+cd "$out"
+
+# A network with random weights, pictures, and samples for quantization.
+size=${SIZE:-128} model=${MODEL:-}
+if [ -z "$model" ]; then
+  "$python" "$here/make_model.py" network.onnx
+  printf '%s\n' cup book lamp chair plant > labels.txt
+  model=network.onnx LABELS=labels.txt
+fi
+"$python" "$here/make_pictures.py" pictures --count 3 --samples samples.npz --size "$size"
+picture=${PICTURE:-pictures/000.png}
+
+# int8: only the network is quantized; the boxes are computed in float.
+"$ingot" quantize "$model" --calibrate samples.npz -o quantized.onnx > quantize.txt
+
+build() { # NAME MODEL TARGET COMPILER [FLAG...]: builds the program for one network and target
+  mkdir -p "$1"
+  "$ingot" attach "$2" -o "$1/detector.onnx" --frame any --max-boxes 100 -q
+  "$ingot" "$1/detector.onnx" -o "$1/detector.cpp" --target "$3" --weights source \
+    --dim frame_width=1..1920 --dim frame_height=1..1080 -q
+  "${@:4}" -std=c++17 -O2 -I "$1" -I "$here" -o "$1/detect" \
+    "$here"/{detect,draw,image,inflate}.cpp "$1/detector.cpp"
+}
+
+build float "$model" native "$cxx"
+build int8 quantized.onnx native "$cxx"
+for kind in float int8; do
+  printf '\n%s\n' "$kind"
+  "$kind/detect" "$picture" -o "$kind.png" --repeat 20 ${LABELS:+--labels "$LABELS"}
+done
+
+# The same programs for a Cortex-A, in an emulator.
+if command -v aarch64-linux-gnu-g++ > /dev/null && command -v qemu-aarch64 > /dev/null; then
+  build arm_float "$model" armv8-a aarch64-linux-gnu-g++ -static
+  build arm_int8 quantized.onnx armv8-a aarch64-linux-gnu-g++ -static
+  for kind in float int8; do
+    printf '\nCortex-A, %s\n' "$kind"
+    qemu-aarch64 "arm_$kind/detect" "$picture" ${LABELS:+--labels "$LABELS"}
+  done
+else
+  echo "no program for Cortex-A: aarch64-linux-gnu-g++ or qemu-aarch64 is not installed"
+fi
+
+# A camera's frames on an NVIDIA GPU: network and boxes as CUDA.
+"$ingot" attach "$model" -o camera.onnx --frame 1280x720 --format nv12 --max-boxes 100 -q
+"$ingot" camera.onnx -o camera.cu --target sm_80 -q
+if command -v nvcc > /dev/null; then
+  nvcc -std=c++17 -arch=sm_80 -c camera.cu -o camera.o
+  printf '\nCUDA: compiled %s\n' "$PWD/camera.cu"
+else
+  printf '\nCUDA: wrote %s; nvcc is not installed\n' "$PWD/camera.cu"
+fi
