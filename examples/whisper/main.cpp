@@ -21,7 +21,7 @@ struct Options {
   std::string language;
   bool translates = false, has_timestamps = false, prints_tokens = false,
        prints_speed = false;
-  size_t beams = 1;
+  size_t beams = 1, most_tokens = settings::most_tokens;
   unsigned threads = 1;
 };
 
@@ -32,6 +32,7 @@ const char *const help =
     "  --translate       translate to English\n"
     "  --timestamps      print the time of each segment\n"
     "  --beams N         search with N sequences instead of one\n"
+    "  --max-tokens N    end a window after this many tokens\n"
     "  --threads N       threads to compute with\n"
     "  --print-tokens    print the numbers of the tokens of each window\n"
     "  --speed           print times on standard error\n";
@@ -65,6 +66,8 @@ Options read_options(int count, char **words) {
       options.has_timestamps = true;
     else if (name == "--beams")
       options.beams = number(name, value(), settings::beams);
+    else if (name == "--max-tokens")
+      options.most_tokens = number(name, value(), settings::most_tokens);
     else if (name == "--threads")
       options.threads = unsigned(number(name, value(), 1024));
     else if (name == "--print-tokens")
@@ -273,10 +276,12 @@ private:
     }
     if (!options.has_timestamps)
       prompt.push_back(settings::no_timestamps_token);
+    Rules rules = {
+        options.has_timestamps,
+        std::min(settings::most_tokens, prompt.size() + options.most_tokens)};
     if (options.beams == 1)
-      return greedy_search(model, prompt, options.has_timestamps);
-    return BeamSearch(model, prompt, options.beams, options.has_timestamps)
-        .run();
+      return greedy_search(model, prompt, rules);
+    return BeamSearch(model, prompt, options.beams, rules).run();
   }
 
   void print(const std::vector<int32_t> &tokens,

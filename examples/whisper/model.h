@@ -7,6 +7,7 @@
 #include "settings.h"
 
 #include "ingot_thread_pool.h"
+#include "spectrum.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -40,7 +41,8 @@ class Model {
 public:
   explicit Model(unsigned threads)
       : pool(threads), context(pool.context()),
-        arena(NETWORK_ARENA_BYTES, NETWORK_ARENA_ALIGN),
+        arena(std::max(NETWORK_ARENA_BYTES, SPECTRUM_ARENA_BYTES),
+              std::max(NETWORK_ARENA_ALIGN, SPECTRUM_ARENA_ALIGN)),
         state(NETWORK_STATE_BYTES, NETWORK_STATE_ALIGN),
         row(settings::beams * settings::cache_row) {}
 
@@ -48,12 +50,12 @@ public:
   /// element of the first `count` frames.
   float spectrum(const float *samples, int64_t count, float *rows) {
     float peak = 0;
-    network_spectrum_io io = {};
+    spectrum_io io = {};
     io.samples = samples;
     io.count = &count;
     io.spectrum = rows;
     io.peak = &peak;
-    check(network_spectrum_run(&io, arena.get(), &context), "spectrum");
+    check(spectrum_run(&io, arena.get(), &context), "spectrum");
     return peak;
   }
 

@@ -438,18 +438,16 @@ def prepare(folder, output, beams):
     for value in encoder.graph.input:
         set_shape(value, [1, bins, frames])
     front = normalization(bins, frames)
-    for model in (front,):
-        model.opset_import[0].version = next(entry.version for entry in encoder.opset_import if entry.domain == "")
+    front.opset_import[0].version = next(entry.version for entry in encoder.opset_import if entry.domain == "")
     encode = join(join(front, encoder), cross_attention(first, layers, heads, size))
     decoder = decoder_of(with_past, layers, heads, size, positions)
 
     output.mkdir(parents=True, exist_ok=True)
     onnx.save(spectrum(bins, frames), output / "spectrum.onnx")
-    onnx.save(encode, output / "encode.onnx")
-    # Both decoders refer to one file of weights.
-    for old in output.glob("decoder.weights"):
-        old.unlink()
-    onnx.save(decoder, output / "token.onnx", save_as_external_data=True, location="decoder.weights", size_threshold=1024)
+    # Weights are saved in files of their own: a protobuf has at most 2 GB, and both decoders refer to one file.
+    for model, name, weights in ((encode, "encode.onnx", "encode.weights"), (decoder, "token.onnx", "decoder.weights")):
+        (output / weights).unlink(missing_ok=True)
+        onnx.save(model, output / name, save_as_external_data=True, location=weights, size_threshold=1024)
     own = [f"{kind}_{i}" for i in range(layers) for kind in ("key", "value")]
     rename(decoder, {name: name.replace(kind, "beam_" + kind) for kind in own for name in (kind, "next_" + kind)})
     set_decoder_shapes(decoder.graph, beams, heads, size, positions)

@@ -9,6 +9,12 @@
 #include <cmath>
 #include <limits>
 
+struct Rules {
+  bool has_timestamps;
+  /// The most tokens of a sequence, with those of the prompt.
+  size_t most_tokens;
+};
+
 inline constexpr float impossible = -std::numeric_limits<float>::infinity();
 
 /// Sets the scores (logits or their logarithmic probabilities) of tokens that
@@ -63,19 +69,19 @@ inline void apply_rules(float *scores, const std::vector<int32_t> &chosen,
 /// prompt and the end token are not in the result.
 inline std::vector<int32_t> greedy_search(Model &model,
                                           const std::vector<int32_t> &prompt,
-                                          bool has_timestamps) {
+                                          const Rules &rules) {
   std::vector<float> logits(settings::vocabulary);
   std::vector<int32_t> chosen;
   model.prompt(prompt, logits.data());
   while (true) {
-    apply_rules(logits.data(), chosen, has_timestamps);
+    apply_rules(logits.data(), chosen, rules.has_timestamps);
     int32_t token = int32_t(std::max_element(logits.begin(), logits.end()) -
                             logits.begin());
     if (token == settings::end_token)
       return chosen;
     chosen.push_back(token);
     size_t length = prompt.size() + chosen.size();
-    if (length >= settings::most_tokens)
+    if (length >= rules.most_tokens)
       return chosen;
     model.token(token, length - 1, logits.data());
   }
@@ -86,9 +92,8 @@ inline std::vector<int32_t> greedy_search(Model &model,
 class BeamSearch {
 public:
   BeamSearch(Model &model, const std::vector<int32_t> &prompt, size_t width,
-             bool has_timestamps)
-      : model(model), prompt(prompt), width(width),
-        has_timestamps(has_timestamps),
+             const Rules &rules)
+      : model(model), prompt(prompt), width(width), rules(rules),
         scores(settings::beams * settings::vocabulary) {}
 
   std::vector<int32_t> run() {
@@ -160,7 +165,7 @@ private:
       float total = most + float(std::log(sum));
       for (size_t i = 0; i < settings::vocabulary; ++i)
         row[i] -= total;
-      apply_rules(row, running[beam].tokens, has_timestamps);
+      apply_rules(row, running[beam].tokens, rules.has_timestamps);
       for (size_t i = 0; i < settings::vocabulary; ++i) {
         Candidate next = {row[i] + running[beam].score,
                           beam * settings::vocabulary + i};
@@ -189,7 +194,7 @@ private:
       Sequence sequence = running[beam];
       sequence.tokens.push_back(token);
       bool ends =
-          token == settings::end_token || length + 1 >= settings::most_tokens;
+          token == settings::end_token || length + 1 >= rules.most_tokens;
       all_end &= ends;
       // Only the first `width` candidates can be results.
       sequence.has_ended = ends && i < width;
@@ -229,7 +234,7 @@ private:
   Model &model;
   const std::vector<int32_t> &prompt;
   size_t width;
-  bool has_timestamps;
+  Rules rules;
   std::vector<float> scores;
   std::vector<Sequence> running, finished;
 };
