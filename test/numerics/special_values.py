@@ -197,6 +197,12 @@ def integers():
             yield wanted(one(f"shrink-{np.dtype(dtype).name}-{lambd}-{bias}", "Shrink", {"x": x}, lambd=lambd, bias=bias), want)
     large = np.array([2**53 + 1, -(2**53) - 1, 2**62 + 1], np.int64)
     yield wanted(one("shrink-large", "Shrink", {"x": large}, lambd=3.5), large)
+    # Constant integers that no double represents. The comparison is in doubles, so they are made small first.
+    large = np.array([2**53 + 1, 2**53, 2**53 + 2, 2**53], np.int64)
+    nodes = [helper.make_node("Unique", ["large"], ["values", "at", "from", "count"]), helper.make_node("Sub", ["values", "offset"], ["small"]),
+             helper.make_node("Add", ["small", "x"], ["out"])]
+    unique = Case("unique-large", nodes, {"x": ints(0, 0, 0)}, {"large": large, "offset": np.array(2**53)}, outputs=("out", "at", "from", "count"))
+    yield wanted(unique, ints(0, 1, 2), ints(1, 0, 2), ints(1, 0, 2, 0), ints(2, 1, 1))
     for dtype in (np.int32, np.int64):
         x = np.array([-2, -1, 0, 1, 2], dtype)
         for threshold in (0.5, -0.5, 0.0, -1.5):
