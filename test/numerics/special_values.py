@@ -197,6 +197,9 @@ def integers():
             yield wanted(one(f"shrink-{np.dtype(dtype).name}-{lambd}-{bias}", "Shrink", {"x": x}, lambd=lambd, bias=bias), want)
     large = np.array([2**53 + 1, -(2**53) - 1, 2**62 + 1], np.int64)
     yield wanted(one("shrink-large", "Shrink", {"x": large}, lambd=3.5), large)
+    x = data((3, 5))
+    for upper, k in itertools.product((0, 1), (2**63 - 1, -(2**63), 100, -100)):
+        yield wanted(one(f"trilu-{upper}-{k}", "Trilu", {"x": x}, {"k": np.array(k)}, upper=upper), x if (k < 0) == (upper == 1) else 0 * x)
     # Constant integers that no double represents. The comparison is in doubles, so they are made small first.
     large = np.array([2**53 + 1, 2**53, 2**53 + 2, 2**53], np.int64)
     nodes = [helper.make_node("Unique", ["large"], ["values", "at", "from", "count"]), helper.make_node("Sub", ["values", "offset"], ["small"]),

@@ -312,8 +312,12 @@ static ImportResult importTrilu(OnnxNode &node) {
   if (shapeOf(x).size() < 2 || k->size() != 1)
     return node.invalid(
         "the input must have rank 2 or more, and `k` must have one element");
+  // A diagonal beyond the corner of the matrix is as good as the one next to
+  // the corner, and its number is as small as an index.
+  int64_t diagonal = std::clamp(k->front(), -dimsOf(x).end()[-2].most(),
+                                dimsOf(x).back().most());
   return SmallVector<Value>{
-      node.build<TriluOp>(x, k->front(), node.intAttr("upper", 1) != 0)};
+      node.build<TriluOp>(x, diagonal, node.intAttr("upper", 1) != 0)};
 }
 
 //===----------------------------------------------------------------------===//
