@@ -54,6 +54,19 @@ def features():
         yield case(f"imputer-zero-{len(values)}", "Imputer", {"x": x}, imputed_value_floats=values, replaced_value_float=0.0)
     for values in ([7], [1, 2, 3, 4, 5]):
         yield case(f"imputer-int-{len(values)}", "Imputer", {"x": table(np.int64)}, imputed_value_int64s=values, replaced_value_int64=-1)
+    # Integers that no double represents. The comparison is in doubles, so they are made small first.
+    large = 2**53
+    integers = np.array([[large, large + 1, large + 3]])
+    for name, op, attributes, want in (
+        ("imputer-large", "Imputer", {"imputed_value_int64s": [large + 5], "replaced_value_int64": large + 1}, [[0, 5, 3]]),
+        ("imputer-large-each", "Imputer", {"imputed_value_int64s": [large + k for k in (7, 9, 5)], "replaced_value_int64": large + 3}, [[0, 1, 5]]),
+        ("labels-large", "LabelEncoder", {"keys_int64s": [large + 1], "values_int64s": [large + 5], "default_int64": large + 3}, [[3, 5, 3]]),
+    ):
+        result = case(name, op, {"x": integers}, outputs=("large",), want=[np.array(want)], **attributes)
+        result.model.graph.node.append(helper.make_node("Sub", ["large", "offset"], ["y"]))
+        result.model.graph.initializer.append(numpy_helper.from_array(np.array(large), "offset"))
+        result.model.graph.output[0].name, result.outputs = "y", ("y",)
+        yield result
     yield case("imputer-row", "Imputer", {"x": x[0]}, imputed_value_floats=[1.0], replaced_value_float=float(x[0, 0]))
     indices = np.array([3, 0, 3])
     extract = helper.make_node("ArrayFeatureExtractor", ["x", "i"], ["y"], domain="ai.onnx.ml")

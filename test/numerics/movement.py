@@ -73,6 +73,10 @@ def movers():
         yield one(f"pad-{mode}", "Pad", {"x": x}, {"p": ints(0, 5, 7, 1, 2, 9)}, mode=mode, opset=19)
         yield one(f"pad-rows-{mode}", "Pad", {"x": x}, {"p": ints(1, 5, 0, 1, 2, 0)}, mode=mode, opset=19)
     yield between_relus("pad", "Pad", x, {"p": ints(0, 1, 1, 0, 1, 1)}, mode="constant")
+    # One end crops more elements than the axis has, and so some of those that the other end adds.
+    for low, high in ((-5, 4), (4, -5), (-3, 2), (2, -4)):
+        nodes = [helper.make_node("Reshape", ["x", "s"], ["fixed"]), helper.make_node("Pad", ["fixed", "p", "v"], ["out"])]
+        yield Case(f"pad-crop-beyond-{low}-{high}", nodes, {"x": data((4, 3))}, {"s": ints(3, 4), "p": ints(low, 0, high, 1), "v": np.array(9, np.float32)})
     yield one("pad-crop", "Pad", {"x": x}, {"p": ints(0, -5, 7, 0, 2, -9)}, mode="constant")
     yield one("expand", "Expand", {"x": data((7, 1, 33))}, {"s": ints(2, 7, 5, 33)})
     yield one("expand-last", "Expand", {"x": data((7, 5, 1))}, {"s": ints(7, 5, 33)})

@@ -203,6 +203,15 @@ def integers():
         x = np.array([0, 2**53, 2**53 + 1, 2**53 + 2, 2**62], np.int64)
         nodes = [helper.make_node(op, ["x", "a"], ["t"]), helper.make_node(op, ["t", "b"], ["out"])]
         yield wanted(Case(f"{op.lower()}-large", nodes, {"x": x}, {"a": bounds[0], "b": bounds[1]}), function(function(x, bounds[0]), bounds[1]))
+    x = data((3, 5))
+    for upper, k in itertools.product((0, 1), (2**63 - 1, -(2**63), 100, -100)):
+        yield wanted(one(f"trilu-{upper}-{k}", "Trilu", {"x": x}, {"k": np.array(k)}, upper=upper), x if (k < 0) == (upper == 1) else 0 * x)
+    # Constant integers that no double represents. The comparison is in doubles, so they are made small first.
+    large = np.array([2**53 + 1, 2**53, 2**53 + 2, 2**53], np.int64)
+    nodes = [helper.make_node("Unique", ["large"], ["values", "at", "from", "count"]), helper.make_node("Sub", ["values", "offset"], ["small"]),
+             helper.make_node("Add", ["small", "x"], ["out"])]
+    unique = Case("unique-large", nodes, {"x": ints(0, 0, 0)}, {"large": large, "offset": np.array(2**53)}, outputs=("out", "at", "from", "count"))
+    yield wanted(unique, ints(0, 1, 2), ints(1, 0, 2), ints(1, 0, 2, 0), ints(2, 1, 1))
     for dtype in (np.int32, np.int64):
         x = np.array([-2, -1, 0, 1, 2], dtype)
         for threshold in (0.5, -0.5, 0.0, -1.5):

@@ -312,8 +312,12 @@ static ImportResult importTrilu(OnnxNode &node) {
   if (shapeOf(x).size() < 2 || k->size() != 1)
     return node.invalid(
         "the input must have rank 2 or more, and `k` must have one element");
+  // A diagonal beyond the corner of the matrix is as good as the one next to
+  // the corner, and its number is as small as an index.
+  int64_t diagonal = std::clamp(k->front(), -dimsOf(x).end()[-2].most(),
+                                dimsOf(x).back().most());
   return SmallVector<Value>{
-      node.build<TriluOp>(x, k->front(), node.intAttr("upper", 1) != 0)};
+      node.build<TriluOp>(x, diagonal, node.intAttr("upper", 1) != 0)};
 }
 
 //===----------------------------------------------------------------------===//
@@ -447,18 +451,56 @@ static ImportResult uniqueByInput(OnnxNode &node) {
                             resizedFlat(node, counts, distinct->front())};
 }
 
+namespace {
+/// An element of a tensor of floats (`real`) or of integers (`whole`), which a
+/// double may not represent; the other number is 0.
+struct Element {
+  double real = 0;
+  int64_t whole = 0;
+  bool operator==(const Element &other) const {
+    return real == other.real && whole == other.whole;
+  }
+  bool operator<(const Element &other) const {
+    return std::tie(real, whole) < std::tie(other.real, other.whole);
+  }
+};
+} // namespace
+
+/// Returns the elements of input 0, which is constant.
+static FailureOr<std::vector<Element>> elementsOf(OnnxNode &node) {
+  std::vector<Element> elements;
+  if (isa<FloatType>(elementOf(node.input(0)))) {
+    auto values = node.requireFloats(0, "input");
+    if (failed(values))
+      return failure();
+    for (double value : *values)
+      elements.push_back({value, 0});
+    return elements;
+  }
+  auto values = node.requireInts(0, "input");
+  if (failed(values))
+    return failure();
+  for (int64_t value : *values)
+    elements.push_back({0, value});
+  return elements;
+}
+
 /// Imports Unique. For constant data, the importer determines the indices of
 /// the distinct elements, and the result is a Gather.
 static ImportResult importUnique(OnnxNode &node) {
   Value x = node.input(0);
   if (!node.isConstant(0))
     return uniqueByInput(node);
-  auto values = node.requireFloats(0, "input");
+  auto values = elementsOf(node);
   if (failed(values))
     return failure();
-  if (llvm::any_of(*values, [](double v) { return std::isnan(v); }))
+  if (llvm::any_of(*values, [](Element e) { return std::isnan(e.real); }))
     return node.unsupported("an input that contains NaN is not supported, "
                             "since NaN is not equal to any element");
+  // requireInts returns the same number for all larger elements of uint64.
+  if (elementOf(x).isUnsignedInteger(64) &&
+      llvm::any_of(*values, [](Element e) { return e.whole == INT64_MAX; }))
+    return uniqueByInput(node);
   FailureOr<int64_t> along = axisOrFlat(node, x);
   if (failed(along))
     return failure();
@@ -467,7 +509,7 @@ static ImportResult importUnique(OnnxNode &node) {
   ArrayRef<int64_t> shape = shapeOf(x);
   int64_t count = shape[axis],
           inner = ShapedType::getNumElements(shape.drop_front(axis + 1));
-  std::vector<std::vector<double>> rows(count);
+  std::vector<std::vector<Element>> rows(count);
   for (auto [flat, value] : llvm::enumerate(*values))
     rows[static_cast<int64_t>(flat) / inner % count].push_back(value);
   // Determines the distinct rows, sorted by value or by first occurrence.

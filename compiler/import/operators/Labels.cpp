@@ -75,7 +75,8 @@ static FailureOr<Value> defaultOf(OnnxNode &node, Type type) {
                         {node.stringAttr("default_string", "_Unused")});
   if (isa<FloatType>(type))
     return node.scalarConstant(node.floatAttr("default_float", -0.0), type);
-  return node.scalarConstant(double(node.intAttr("default_int64", -1)), type);
+  int64_t other = node.intAttr("default_int64", -1);
+  return node.cast(node.reshape(integers(node, other), {}), type);
 }
 
 /// Returns booleans [..., k] that tell whether each element of `x` [...] equals

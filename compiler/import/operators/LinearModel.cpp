@@ -19,6 +19,16 @@ static Dim featureCount(Value x) {
   return shapeOf(x).empty() ? Dim(1) : dimsOf(x).back();
 }
 
+/// Fails, with a diagnostic, if `count`, the number of numbers in attribute
+/// `name`, is neither 1 nor the number of features of `x`.
+static LogicalResult checkCount(OnnxNode &node, StringRef name, int64_t count,
+                                Value x) {
+  if (count == 1 || node.takeEqual(featureCount(x), count))
+    return success();
+  return node.invalid("`" + name + "` has " + Twine(count) + " numbers for " +
+                      kernel::sizeText(featureCount(x)) + " features");
+}
+
 /// Returns `numbers`, the value of attribute `name` (one number for all
 /// features, or one per feature), as a constant that broadcasts to `x`. Fails,
 /// with a diagnostic, if their count is neither 1 nor the number of features.
@@ -26,9 +36,8 @@ static FailureOr<Value> perFeature(OnnxNode &node, StringRef name,
                                    ArrayRef<double> numbers, Value x,
                                    Type type) {
   int64_t count = numbers.size();
-  if (count != 1 && !node.takeEqual(featureCount(x), count))
-    return node.invalid("`" + name + "` has " + Twine(count) + " numbers for " +
-                        kernel::sizeText(featureCount(x)) + " features");
+  if (failed(checkCount(node, name, count, x)))
+    return failure();
   if (count == 1)
     return node.scalarConstant(numbers[0], type);
   return floatConstant(node, {count}, numbers, type);
@@ -57,6 +66,31 @@ static ImportResult importScaler(OnnxNode &node) {
   return one(node.cast(node.elementwise<MulOp>({centered, *scale}), f32));
 }
 
+/// Returns `numbers` as a constant vector of integers of type `type`.
+static Value intConstant(OnnxNode &node, ArrayRef<int64_t> numbers, Type type) {
+  auto vector =
+      RankedTensorType::get({int64_t(numbers.size())},
+                            node.builder.getIntegerType(64, /*isSigned=*/true));
+  return node.cast(node.constant(DenseElementsAttr::get(vector, numbers)),
+                   type);
+}
+
+/// Imports Imputer for integers.
+static ImportResult imputedIntegers(OnnxNode &node) {
+  Value x = node.input(0);
+  Type type = elementOf(x);
+  SmallVector<int64_t> numbers = node.intsAttr("imputed_value_int64s");
+  if (numbers.empty())
+    return node.invalid("`imputed_value_int64s` is missing");
+  if (failed(checkCount(node, "imputed values", numbers.size(), x)))
+    return failure();
+  int64_t missing = node.intAttr("replaced_value_int64", 0);
+  Value isMissing =
+      node.elementwise<EqualOp>({x, intConstant(node, missing, type)});
+  return one(node.elementwise<WhereOp>(
+      {isMissing, intConstant(node, numbers, type), x}));
+}
+
 /// Imports Imputer: replaces each element equal to the value that marks missing
 /// data, which may be NaN, by the imputed value of its feature.
 static ImportResult importImputer(OnnxNode &node) {
@@ -64,18 +98,13 @@ static ImportResult importImputer(OnnxNode &node) {
   if (failed(checkRows(node)))
     return failure();
   Type type = elementOf(x);
-  bool isFloat = isa<FloatType>(type);
-  StringRef name = isFloat ? "imputed_value_floats" : "imputed_value_int64s";
+  if (!isa<FloatType>(type))
+    return imputedIntegers(node);
   SmallVector<double> numbers = node.floatsAttr("imputed_value_floats");
-  if (!isFloat) {
-    SmallVector<int64_t> ints = node.intsAttr("imputed_value_int64s");
-    numbers.assign(ints.begin(), ints.end());
-  }
   if (numbers.empty())
-    return node.invalid("`" + name + "` is missing");
-  double missing = isFloat ? node.floatAttr("replaced_value_float", 0)
-                           : double(node.intAttr("replaced_value_int64", 0));
-  auto given = perFeature(node, name, numbers, x, type);
+    return node.invalid("`imputed_value_floats` is missing");
+  double missing = node.floatAttr("replaced_value_float", 0);
+  auto given = perFeature(node, "imputed_value_floats", numbers, x, type);
   if (failed(given))
     return failure();
   Value isMissing =

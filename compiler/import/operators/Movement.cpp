@@ -269,8 +269,17 @@ static FailureOr<Value> padOrCrop(OnnxNode &node, Value x, Value value,
     int64_t &start = starts[axis], &before = low[axis], &after = high[axis];
     start = std::max<int64_t>(0, -before);
     size = size - start - std::max<int64_t>(0, -after);
-    if (size.known())
-      size = std::max<int64_t>(0, *size.known());
+    if (size.known() && *size.known() < 0) {
+      // One end crops more elements than the axis has: also some of those that
+      // the other end adds.
+      if (mode != "constant")
+        return node.invalid("mode " + mode + " repeats axis " + Twine(axis) +
+                            ", which is empty");
+      before += *size.known();
+      after += *size.known();
+      start = 0;
+      size = Dim(0);
+    }
     before = std::max<int64_t>(0, before);
     after = std::max<int64_t>(0, after);
   }
