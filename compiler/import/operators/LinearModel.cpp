@@ -82,7 +82,7 @@ static ImportResult imputedIntegers(OnnxNode &node) {
   SmallVector<int64_t> numbers = node.intsAttr("imputed_value_int64s");
   if (numbers.empty())
     return node.invalid("`imputed_value_int64s` is missing");
-  if (failed(checkCount(node, "imputed values", numbers.size(), x)))
+  if (failed(checkCount(node, "imputed_value_int64s", numbers.size(), x)))
     return failure();
   int64_t missing = node.intAttr("replaced_value_int64", 0);
   Value isMissing =
