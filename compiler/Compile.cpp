@@ -161,8 +161,7 @@ bool Compilation::import() {
       return false;
   }
   if (!markStates(*moduleRef, options.states, diagnostics) ||
-      (options.stream &&
-       !markStream(*moduleRef, *options.stream, diagnostics)))
+      (options.stream && !markStream(*moduleRef, *options.stream, diagnostics)))
     return false;
   Builder b(&mlirContext);
   (*moduleRef)

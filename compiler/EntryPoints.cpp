@@ -220,8 +220,8 @@ bool markStream(ModuleOp module, const StreamedInput &stream,
       if (attrs && (attrs.contains(kernel::kStateAttr) ||
                     attrs.contains(kernel::kBoundAttr)))
         continue;
-      auto name = attrs ? attrs.getAs<StringAttr>(kernel::kOnnxNameAttr)
-                        : StringAttr();
+      auto name =
+          attrs ? attrs.getAs<StringAttr>(kernel::kOnnxNameAttr) : StringAttr();
       std::string text = name ? name.str() : "";
       if (!llvm::is_contained(names, text))
         names.push_back(text);
@@ -234,13 +234,13 @@ bool markStream(ModuleOp module, const StreamedInput &stream,
                   close.empty() ? "inputs: " + llvm::join(names, ", ") : close);
   }
   if (stream.input.empty() && names.size() > 1)
-    return report("the model has " + Twine(names.size()) + " inputs: " +
-                      llvm::join(names, ", "),
+    return report("the model has " + Twine(names.size()) +
+                      " inputs: " + llvm::join(names, ", "),
                   "name one of them, for example --stream " + names.front() +
                       ":" + std::to_string(stream.axis));
-  for (const Input &input : inputs) {
-    auto type =
-        cast<RankedTensorType>(input.function.getArgument(input.index).getType());
+  for (Input &input : inputs) {
+    auto type = cast<RankedTensorType>(
+        input.function.getArgument(input.index).getType());
     int64_t rank = type.getRank(),
             axis = stream.axis < 0 ? stream.axis + rank : stream.axis;
     std::string shape;

@@ -82,7 +82,7 @@ static LogicalResult verifyValueAttribute(Operation *op, Type type,
                    numbers[0] < shaped.getRank()
                ? success()
                : refuse(isRequest ? "must be an axis and a number of columns"
-                                : "must be an axis and four numbers");
+                                  : "must be an axis and four numbers");
   }
   if (name == kPhaseAttr) {
     auto phase = dyn_cast<IntegerAttr>(attr.getValue());

@@ -81,7 +81,7 @@ if __name__ == "__main__":
     parser.add_argument("words", nargs="*", metavar="WORD", help=", ".join(WORDS))
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--noise", type=float, default=-15, help="level of the noise in dB relative to the words")
-    args = parser.parse_args()
+    args = parser.parse_intermixed_args()
     if unknown := [word for word in args.words if word not in WORDS]:
         parser.error(f"unknown word `{unknown[0]}`; the words are {', '.join(WORDS)}")
     write(args.out, say(np.random.default_rng(args.seed), args.words, args.noise)[0])

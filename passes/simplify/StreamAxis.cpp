@@ -91,8 +91,7 @@ struct Reading {
   /// `result` read.
   Columns read(Columns result, int64_t size) const {
     if (splits > 1)
-      return {result.begin / splits,
-              (result.end + splits - 1) / splits};
+      return {result.begin / splits, (result.end + splits - 1) / splits};
     return {std::max<int64_t>(0, result.begin * stride - low),
             std::min(size, (result.end - 1) * stride - low + extent)};
   }
@@ -166,8 +165,8 @@ std::optional<Frames> framesOf(GatherOp gather) {
   Frames frames{{indices.begin(), indices.begin() + length},
                 indices[length] - indices[0]};
   for (auto [i, index] : llvm::enumerate(indices))
-    if (index < 0 || index != frames.first[i % length] +
-                                  int64_t(i / length) * frames.step)
+    if (index < 0 ||
+        index != frames.first[i % length] + int64_t(i / length) * frames.step)
       return std::nullopt;
   return frames.step > 0 ? std::optional(frames) : std::nullopt;
 }
@@ -199,7 +198,7 @@ public:
   Operation *whole = nullptr;
 
   /// Returns the tensor of which the columns of `v` are kept: `v` itself, or a
-  /// tensor with smaller elements from which elementwise operators compute `v`.
+  /// tensor with smaller elements from which `v` is computed column by column.
   Value keptFor(Value v) const {
     Value best = v;
     auto bits = [](Value x) {
@@ -214,16 +213,20 @@ public:
     return best;
   }
 
-  /// If `v` is computed column by column from one streamed tensor by an
-  /// elementwise operator, returns the number of this operand.
+  /// If `v` is computed from one streamed tensor by an elementwise operator, a
+  /// transpose or a reshape, each column from one column, returns the number of
+  /// this operand.
   std::optional<unsigned> onlyOperand(Value v) const {
-    auto op = v.getDefiningOp<ElementwiseOpInterface>();
-    if (!op || !isStreamed(op))
+    Operation *op = v.getDefiningOp();
+    if (!isa_and_nonnull<ElementwiseOpInterface, TransposeOp, ReshapeOp>(op) ||
+        !isStreamed(op))
       return std::nullopt;
     std::optional<unsigned> found;
     for (OpOperand &operand : op->getOpOperands())
-      if (streamOf(operand.get())) {
-        if (found || shapeOf(operand.get()) != shapeOf(v))
+      if (const Stream *stream = streamOf(operand.get())) {
+        if (found || stream->size != streamOf(v)->size ||
+            tensorType(operand.get()).getNumElements() !=
+                tensorType(v).getNumElements())
           return std::nullopt;
         found = operand.getOperandNumber();
       }
@@ -241,8 +244,8 @@ private:
     bool readsStream = llvm::any_of(
         op->getOperands(), [&](Value v) { return streamOf(v) != nullptr; });
     if (!readsStream) {
-      if (isPure(op) && llvm::all_of(op->getOperands(),
-                                     [&](Value v) { return isFixed(v); }))
+      if (isPure(op) &&
+          llvm::all_of(op->getOperands(), [&](Value v) { return isFixed(v); }))
         fixed.insert(op->result_begin(), op->result_end());
       return true;
     }
@@ -434,8 +437,7 @@ private:
       return Reading{0};
     if (axis < 0 || spatial >= int64_t(kernel.size()))
       return std::nullopt;
-    return Reading{axis,
-                   (kernel[spatial] - 1) * op.getDilations()[spatial] + 1,
+    return Reading{axis, (kernel[spatial] - 1) * op.getDilations()[spatial] + 1,
                    op.getStrides()[spatial], op.getLow()[spatial]};
   }
 
@@ -505,8 +507,8 @@ private:
       return std::nullopt;
     auto [least, most] =
         std::minmax_element(indices->first.begin(), indices->first.end());
-    return Reading{int64_t(gather.getAxis()), *most - *least + 1,
-                   indices->step, -*least};
+    return Reading{int64_t(gather.getAxis()), *most - *least + 1, indices->step,
+                   -*least};
   }
 
   std::optional<Reading> concatenation(ConcatOp concat) const {
@@ -550,9 +552,9 @@ public:
     // The argument of the new columns precedes that of the window, which is
     // erased when it has no readers any more.
     unsigned index = input.getArgNumber();
-    (void)function.insertArgument(index,
-                                  withColumns(input, stream.axis, stream.hop),
-                                  function.getArgAttrDict(index), input.getLoc());
+    (void)function.insertArgument(
+        index, withColumns(input, stream.axis, stream.hop),
+        function.getArgAttrDict(index), input.getLoc());
     builder.setInsertionPointToStart(&block);
     computed[input] = {Value(), function.getArgument(index), Value()};
     keep(input);
@@ -793,9 +795,9 @@ private:
     function.getAllResultAttrs(attrs);
     attrs.resize(function.getNumResults());
     attrs.append(stateAttrs);
-    function.setFunctionType(FunctionType::get(
-        function.getContext(), block.getArgumentTypes(),
-        block.getTerminator()->getOperandTypes()));
+    function.setFunctionType(
+        FunctionType::get(function.getContext(), block.getArgumentTypes(),
+                          block.getTerminator()->getOperandTypes()));
     function.setAllResultAttrs(attrs);
   }
 
@@ -836,7 +838,7 @@ private:
   }
 
   LogicalResult streamInput(func::FuncOp function, unsigned index, int64_t axis,
-                        int64_t wanted) {
+                            int64_t wanted) {
     BlockArgument input = function.getArgument(index);
     bool isDynamic = llvm::any_of(function.getArgumentTypes(), [](Type type) {
       return kernel::SizesAttr::of(type) != nullptr;
@@ -850,25 +852,38 @@ private:
                     "the model has sizes that are not constant",
                     "fix all dynamic sizes with --dim");
     int64_t size = shapeOf(input)[axis];
-    int64_t hop = wanted ? wanted : 1;
-    std::string window = std::to_string(size) + " columns";
-    while (hop < size) {
+    if (wanted) {
+      Analysis analysis(input, axis, wanted);
+      if (!analysis.undivided)
+        return rewrite(input, analysis, axis, wanted);
+      return refuse(analysis.undivided->getLoc(),
+                    "a call adds " + Twine(wanted) +
+                        " columns, which the strides up to node `" +
+                        nameOf(analysis.undivided->getResult(0)) +
+                        "` do not divide",
+                    "choose a multiple of " + Twine(leastHop(input, axis)) +
+                        ", or leave the number of columns out");
+    }
+    int64_t hop = leastHop(input, axis);
+    if (hop >= size)
+      return refuse(function.getLoc(),
+                    "because of the strides, a call would take " + Twine(hop) +
+                        " columns, but the window has only " + Twine(size),
+                    "compile the model without --stream");
+    return rewrite(input, Analysis(input, axis, hop), axis, hop);
+  }
+
+  /// Returns the least number of columns that all strides along the axis divide,
+  /// or a number that is not less than the window.
+  static int64_t leastHop(BlockArgument input, int64_t axis) {
+    int64_t hop = 1;
+    while (hop < shapeOf(input)[axis]) {
       Analysis analysis(input, axis, hop);
       if (!analysis.undivided)
-        return rewrite(input, analysis, axis, hop);
-      if (wanted)
-        return refuse(
-            analysis.undivided->getLoc(),
-            "a call adds " + Twine(wanted) +
-                " columns, which the strides up to this node do not divide",
-            "choose a multiple of " + Twine(hop * analysis.factor) +
-                ", or leave the number of columns out");
+        break;
       hop *= analysis.factor;
     }
-    return refuse(function.getLoc(),
-                  "a call would add " + Twine(hop) + " columns, but the input "
-                  "has only " + window,
-                  "compile the model without --stream");
+    return hop;
   }
 
   LogicalResult rewrite(BlockArgument input, const Analysis &analysis,
@@ -878,6 +893,10 @@ private:
     unsigned index = input.getArgNumber();
     Location where =
         analysis.whole ? analysis.whole->getLoc() : function.getLoc();
+    std::string name =
+        analysis.whole && analysis.whole->getNumResults()
+            ? "node `" + nameOf(analysis.whole->getResult(0)) + "`"
+            : "the model";
     Rewriter rewriter(input, analysis, inPlace);
     rewriter.run();
     bool savesNothing = rewriter.macsOfWindow
@@ -886,16 +905,15 @@ private:
     if (savesNothing)
       return refuse(
           where,
-          "nothing would be saved: this node needs the whole window of " +
-              Twine(size) + " columns, or computes more columns at the padded "
-                            "ends of the window than it has",
+          "nothing would be saved: " + name + " needs the whole window of " +
+              Twine(size) +
+              " columns, or padding along the axis reaches all columns",
           "stream along another axis, export the model without padding along "
           "the axis, or compile it without --stream");
-    function.setArgAttr(
-        index, kernel::kStreamedAttr,
-        DenseI64ArrayAttr::get(function.getContext(),
-                               {axis, hop, size, rewriter.macs,
-                                rewriter.macsOfWindow}));
+    function.setArgAttr(index, kernel::kStreamedAttr,
+                        DenseI64ArrayAttr::get(function.getContext(),
+                                               {axis, hop, size, rewriter.macs,
+                                                rewriter.macsOfWindow}));
     return success();
   }
 };

@@ -198,8 +198,8 @@ static bool checkStart(Arguments &arguments, Diagnostics &diagnostics) {
   std::string with =
       ("with --start-from " + nameOf(start) + ": the module determines it")
           .str();
-  SmallVector<StringRef> decided = {"dim",  "entry", "bind",
-                                    "fast", "state", "stream", "strict"};
+  SmallVector<StringRef> decided = {"dim",   "entry",  "bind",  "fast",
+                                    "state", "stream", "strict"};
   if (start >= Stage::Decide)
     decided.append({"max-ram", "tune"});
   StringRef memory =

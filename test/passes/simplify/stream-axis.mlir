@@ -80,7 +80,7 @@ func.func @strides(%x: tensor<1x12x4xf32> {kernel.stream = array<i64: 1, 0>}) ->
 
 func.func @undivided(%x: tensor<1x12x4xf32> {kernel.stream = array<i64: 1, 3>}) -> tensor<1x5x2xf32> {
   %w = graph.constant dense<1.0> : tensor<4x4x2xf32> : tensor<4x4x2xf32>
-  // expected-error @below {{a call adds 3 columns, which the strides up to this node do not divide}}
+  // expected-error @below {{a call adds 3 columns, which the strides up to node `conv` do not divide}}
   %c = graph.conv %x, %w {strides = array<i64: 2>, dilations = array<i64: 1>, low = array<i64: 0>, groups = 1 : i64}
       : (tensor<1x12x4xf32>, tensor<4x4x2xf32>) -> tensor<1x5x2xf32>
   return %c : tensor<1x5x2xf32>
