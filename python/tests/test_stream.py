@@ -163,6 +163,8 @@ TEXTS = {
     # The columns are merged, split, moved and reduced.
     "rows": ("net (float[1, 12, 6] x) => (float[1, 7] y) <float[6, 5] w, float[60, 7] v> {"
              " a = MatMul(x, w)\n b = Relu(a)\n f = Flatten(b)\n y = MatMul(f, v) }", 1),
+    # The result is the memory of a state, which a call must not give away.
+    "flatten": ("net (float[1, 12, 6] x) => (float[1, 60] y) <float[6, 5] w> { a = MatMul(x, w)\n y = Flatten(a) }", 1),
     "flat": ("net (float[1, 72] x) => (float[1, 3, 1, 1] y) <int64[4] s, float[3, 1, 3, 6] w> {"
              " a = Reshape(x, s)\n b = Conv(a, w)\n c = Relu(b)\n y = GlobalAveragePool(c) }", 1),
     "softmax": ("net (float[1, 12, 6] x) => (float[1, 12, 6] y) <float[6, 6] w> {"
