@@ -32,6 +32,18 @@ void copy(int16_t *to, size_t at, size_t count) {
   __builtin_memcpy(to, recording + at, count * sizeof *to);
 }
 
+/// Whether two lists of probabilities have the same bits.
+bool isSame(const float *a, const float *b) {
+  for (int i = 0; i < Spotter::classes; ++i) {
+    uint32_t x, y;
+    __builtin_memcpy(&x, &a[i], sizeof x);
+    __builtin_memcpy(&y, &b[i], sizeof y);
+    if (x != y)
+      return false;
+  }
+  return true;
+}
+
 } // namespace
 
 int main() {
@@ -53,13 +65,15 @@ int main() {
     most = taken > most ? taken : most;
     ++calls;
     if (word > 0) {
-      print("", uint32_t((at + Spotter::step) * 10 / Spotter::rate), " tenths of a second: ");
+      print("", uint32_t((at + Spotter::step) * 10 / Spotter::rate),
+            " tenths of a second: ");
       board_print(Spotter::nameOf(word));
       board_print("\n");
     }
     if (calls < int(KEYWORD_STREAM_CALLS) || wholes == compared)
       continue;
-    copy(window, at + Spotter::step - WHOLE_SAMPLES_ELEMENTS, WHOLE_SAMPLES_ELEMENTS);
+    copy(window, at + Spotter::step - WHOLE_SAMPLES_ELEMENTS,
+         WHOLE_SAMPLES_ELEMENTS);
     float probabilities[Spotter::classes];
     start = board_clock();
     if (whole::run({window, probabilities}, arena) != INGOT_OK) {
@@ -68,16 +82,19 @@ int main() {
     }
     ticksOfWhole += board_clock() - start;
     ++wholes;
-    same += __builtin_memcmp(probabilities, spotter.probabilities, sizeof probabilities) == 0;
+    same += isSame(probabilities, spotter.probabilities);
   }
   if (wholes == 0) {
     board_print("the recording is shorter than the window of the network\n");
     return 1;
   }
-  print("new samples only: ", uint32_t(float(ticks) / float(calls) * perTick), " instructions a call, ");
+  print("new samples only: ", uint32_t(float(ticks) / float(calls) * perTick),
+        " instructions a call, ");
   print("arena ", KEYWORD_ARENA_BYTES, " bytes, ");
   print("state ", KEYWORD_STATE_BYTES, " bytes\n");
-  print("whole window:     ", uint32_t(float(ticksOfWhole) / float(wholes) * perTick), " instructions a call, ");
+  print("whole window:     ",
+        uint32_t(float(ticksOfWhole) / float(wholes) * perTick),
+        " instructions a call, ");
   print("arena ", WHOLE_ARENA_BYTES, " bytes, ");
   print("samples ", sizeof window, " bytes\n");
   print("the same probabilities: ", uint32_t(same), " of ");

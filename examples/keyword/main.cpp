@@ -78,7 +78,8 @@ const char *findSamples(const std::vector<unsigned char> &bytes,
 
 int main(int argc, char **argv) {
   if (argc != 2) {
-    std::fprintf(stderr, "usage: keyword FILE.wav    (16 kHz, mono, 16 bits)\n");
+    std::fprintf(stderr,
+                 "usage: keyword FILE.wav    (16 kHz, mono, 16 bits)\n");
     return 2;
   }
   std::vector<unsigned char> bytes;

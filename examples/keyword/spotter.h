@@ -16,9 +16,10 @@ public:
   static constexpr int classes = int(KEYWORD_PROBABILITIES_ELEMENTS);
   /// What the network tells apart; class 0 is everything else.
   static const char *nameOf(int word) {
-    static const char *const names[] = {"none", "ai", "us",  "mo",
+    static const char *const names[] = {"none", "ai",  "us", "mo",
                                         "sa",   "she", "uma"};
-    static_assert(sizeof names / sizeof *names == KEYWORD_PROBABILITIES_ELEMENTS,
+    static_assert(sizeof names / sizeof *names ==
+                      KEYWORD_PROBABILITIES_ELEMENTS,
                   "a name for each class of the model");
     return names[word];
   }
