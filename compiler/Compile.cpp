@@ -162,7 +162,8 @@ bool Compilation::import() {
     if (!moduleRef)
       return false;
   }
-  if (!markStates(*moduleRef, options.states, diagnostics))
+  if (!markStates(*moduleRef, options.states, diagnostics) ||
+      (options.stream && !markStream(*moduleRef, *options.stream, diagnostics)))
     return false;
   Builder b(&mlirContext);
   (*moduleRef)
@@ -329,9 +330,16 @@ bool Compilation::advance(Stage stage) {
     return true;
   if (!checkStrings())
     return false;
-  // The model is valid, so any later failure is an internal error.
+  // The model is valid, so any later failure is an internal error, except that
+  // a model cannot be streamed.
   FaultHandler handler(mlirContext, diagnostics, [](StringRef fault) {
     Diagnostic diagnostic;
+    if (fault.starts_with("--stream: ")) {
+      diagnostic.id = DiagnosticId::BadOption;
+      diagnostic.message = printable(fault.split('\n').first, 600);
+      diagnostic.hints.push_back(printable(fault.split('\n').second, 600));
+      return diagnostic;
+    }
     diagnostic.message =
         "a compiler pass failed: " + printable(fault.split('\n').first, 600);
     diagnostic.hints.push_back("please report it with the model; `ingot MODEL "

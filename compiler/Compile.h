@@ -6,6 +6,7 @@
 #define INGOT_COMPILER_COMPILE_H
 
 #include "codegen/Codegen.h"
+#include "compiler/EntryPoints.h"
 #include "compiler/Pipeline.h"
 #include "compiler/import/ImportOnnx.h"
 
@@ -48,6 +49,8 @@ struct CompileOptions {
   bool isFallback = false;
   /// Pairs of an input and the output that becomes this input in the next run.
   std::vector<std::pair<std::string, std::string>> states;
+  /// The input of which a call takes only new columns, if any.
+  std::optional<StreamedInput> stream;
   /// The command without --name and -o, for the first lines of generated files;
   /// may be empty.
   std::string commandLine;

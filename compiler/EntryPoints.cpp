@@ -200,4 +200,70 @@ bool markStates(ModuleOp module,
   return diagnostics.empty();
 }
 
+bool markStream(ModuleOp module, const StreamedInput &stream,
+                Diagnostics &diagnostics) {
+  std::string option = "--stream " + std::to_string(stream.axis);
+  auto report = [&](const Twine &what, const std::string &hint) {
+    diagnostics.report(DiagnosticId::BadOption, option + ": " + what, hint);
+    return false;
+  };
+  struct Input {
+    func::FuncOp function;
+    unsigned index;
+    std::string name;
+  };
+  SmallVector<Input> inputs;
+  std::vector<std::string> names;
+  for (auto function : module.getOps<func::FuncOp>())
+    for (unsigned i = 0; function.isPublic() && i < function.getNumArguments();
+         ++i) {
+      DictionaryAttr attrs = function.getArgAttrDict(i);
+      if (attrs && (attrs.contains(kernel::kStateAttr) ||
+                    attrs.contains(kernel::kBoundAttr)))
+        continue;
+      auto name =
+          attrs ? attrs.getAs<StringAttr>(kernel::kOnnxNameAttr) : StringAttr();
+      std::string text = name ? name.str() : "";
+      if (!llvm::is_contained(names, text))
+        names.push_back(text);
+      if (stream.input.empty() || text == stream.input)
+        inputs.push_back({function, i, text});
+    }
+  if (inputs.empty()) {
+    std::string close = didYouMean(stream.input, names);
+    return report("the model has no input `" + printable(stream.input) + "`",
+                  close.empty() ? "inputs: " + llvm::join(names, ", ") : close);
+  }
+  if (stream.input.empty() && names.size() > 1)
+    return report("the model has " + Twine(names.size()) +
+                      " inputs: " + llvm::join(names, ", "),
+                  "name one of them, for example --stream " + names.front() +
+                      ":" + std::to_string(stream.axis));
+  for (Input &input : inputs) {
+    auto type = cast<RankedTensorType>(
+        input.function.getArgument(input.index).getType());
+    int64_t rank = type.getRank(),
+            axis = stream.axis < 0 ? stream.axis + rank : stream.axis;
+    std::string shape;
+    llvm::raw_string_ostream os(shape);
+    llvm::interleave(type.getShape(), os, ",");
+    if (axis < 0 || axis >= rank)
+      return report("`" + printable(input.name) + "` is [" + shape +
+                        "], which has no axis " + Twine(stream.axis),
+                    "axes are numbered from 0");
+    int64_t size = type.getDimSize(axis);
+    if (size < 2 || stream.columns >= size)
+      return report("`" + printable(input.name) + "` is [" + shape +
+                        "], with " + Twine(size) + " columns along axis " +
+                        Twine(axis),
+                    size < 2 ? "choose the axis of the columns, which has "
+                               "more than one"
+                             : "a call must take fewer columns than that");
+    input.function.setArgAttr(
+        input.index, kernel::kStreamAttr,
+        DenseI64ArrayAttr::get(module.getContext(), {axis, stream.columns}));
+  }
+  return true;
+}
+
 } // namespace ingot

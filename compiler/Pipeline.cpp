@@ -75,6 +75,11 @@ static void addSimplify(OpPassManager &pm, const PipelineOptions &options) {
   functions.addPass(simplify::createAssignLayout({options.strict}));
   functions.addPass(createCanonicalizerPass());
   functions.addPass(createCSEPass());
+  // Runs when the operators have the layouts and the types that kernels read,
+  // which states then have as well.
+  functions.addPass(simplify::createStreamAxis(
+      {options.stateInOnePlace && !options.target->isDevice()}));
+  functions.addPass(createCanonicalizerPass());
   // Transposed convolutions are split into convolutions after layouts are
   // channels-last, and before slices of their weights are folded.
   if (!options.strict) {

@@ -60,6 +60,27 @@ static void printSharedMacros(ArrayRef<Interface> interfaces,
   }
 }
 
+/// Prints the numbers of columns for an input of which a call takes only new
+/// ones (--stream).
+static void printStream(const Interface &interface,
+                        const InterfaceTensor &tensor, TextWriter &out) {
+  auto [axis, columns, window] = *tensor.stream;
+  int64_t calls = (window + columns - 1) / columns;
+  out.blockComment(
+      "A call takes the next columns of " + tensor.field + ", along its axis " +
+      std::to_string(axis) +
+      ". Its results are those of the model for the last " +
+      std::to_string(window) + " columns, the window, from call number " +
+      std::to_string(calls) +
+      " on: that many calls fill the state, which begins as zeros.");
+  out.line("#define " + interface.macro + "_STREAM_COLUMNS " + Twine(columns) +
+           "u");
+  out.line("#define " + interface.macro + "_STREAM_WINDOW " + Twine(window) +
+           "u");
+  out.line("#define " + interface.macro + "_STREAM_CALLS " + Twine(calls) +
+           "u");
+}
+
 static void printMacros(const Interface &interface, TextWriter &out) {
   const std::string &macro = interface.macro;
   if (!interface.isDevice) {
@@ -82,6 +103,9 @@ static void printMacros(const Interface &interface, TextWriter &out) {
     out.line("#define " + macro + "_TENSOR_ALIGN " +
              Twine(interface.tensorAlign) + "u");
   }
+  for (const InterfaceTensor &tensor : interface.tensors)
+    if (tensor.stream)
+      printStream(interface, tensor, out);
   NameScope names;
   if (!interface.sizes.empty())
     out.blockComment("Bounds of the dynamic sizes.");

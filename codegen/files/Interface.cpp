@@ -192,6 +192,9 @@ Interface::Interface(kernel::ProgramOp main, const CodegenOptions &options,
       for (const kernel::Dim &size : kernel::dimsOf(element))
         tensor.element->push_back(size.most());
     }
+    if (auto stream = main.getArgAttrOfType<DenseI64ArrayAttr>(
+            index, kernel::kStreamedAttr))
+      tensor.stream = {stream[0], stream[1], stream[2]};
     if (auto slots = main.getArgAttrOfType<DenseI64ArrayAttr>(
             index, kernel::kSlotsAttr)) {
       tensor.slots = {text(kernel::kStateAttr), slots[0], slots[1], {}};

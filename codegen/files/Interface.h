@@ -45,6 +45,13 @@ struct InterfaceTensor {
   };
   std::optional<Slots> slots = std::nullopt;
 
+  /// For an input of which a call takes only new columns: their axis, their
+  /// number, and the number of columns of the model.
+  struct Stream {
+    int64_t axis, columns, window;
+  };
+  std::optional<Stream> stream = std::nullopt;
+
   bool isOfStrings() const { return type == "string"; }
 };
 

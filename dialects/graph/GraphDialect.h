@@ -63,4 +63,16 @@ llvm::SmallVector<int64_t> inversePermutation(llvm::ArrayRef<int64_t> perm);
 #define GET_OP_CLASSES
 #include "dialects/graph/GraphOps.h.inc"
 
+namespace ingot::graph {
+
+/// Whether a fusion group stores its result in the memory of its first operand,
+/// a state (a value that is kept from one run to the next).
+inline bool storesInPlace(GroupOp group) {
+  return llvm::any_of(group.getBody().front(), [](mlir::Operation &op) {
+    return op.hasTrait<InPlace>();
+  });
+}
+
+} // namespace ingot::graph
+
 #endif // INGOT_GRAPH_GRAPHDIALECT_H

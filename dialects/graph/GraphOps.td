@@ -61,6 +61,12 @@ def Graph_DynamicSizes : NativeOpTrait<"DynamicSizes"> {
   let cppNamespace = "::ingot::graph";
 }
 
+/// Marks operators whose result is stored in the memory of their first operand,
+/// a state or the result of another such operator.
+def Graph_InPlace : NativeOpTrait<"InPlace"> {
+  let cppNamespace = "::ingot::graph";
+}
+
 class Graph_Op<string mnemonic, list<Trait> traits = []> : Op<Graph_Dialect, mnemonic, traits> {
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
 }

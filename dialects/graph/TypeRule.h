@@ -154,6 +154,10 @@ private:
 template <typename OpT>
 class DynamicSizes : public mlir::OpTrait::TraitBase<OpT, DynamicSizes> {};
 
+/// An operator whose result is stored in the memory of its first operand.
+template <typename OpT>
+class InPlace : public mlir::OpTrait::TraitBase<OpT, InPlace> {};
+
 /// Returns the symbols of dynamic sizes in the types of an operator's operands
 /// and results and in its attributes, each symbol once.
 llvm::SmallVector<kernel::SymbolAttr> dynamicSizes(mlir::Operation *op);

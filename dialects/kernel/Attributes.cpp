@@ -72,6 +72,18 @@ static LogicalResult verifyValueAttribute(Operation *op, Type type,
                ? success()
                : refuse("must be two places");
   }
+  if (name == kStreamAttr || name == kStreamedAttr) {
+    auto numbers = dyn_cast<DenseI64ArrayAttr>(attr.getValue());
+    auto shaped = dyn_cast<ShapedType>(type);
+    bool isRequest = name == kStreamAttr;
+    return numbers && shaped && numbers.size() == (isRequest ? 2 : 5) &&
+                   llvm::all_of(numbers.asArrayRef(),
+                                [](int64_t x) { return x >= 0; }) &&
+                   numbers[0] < shaped.getRank()
+               ? success()
+               : refuse(isRequest ? "must be an axis and a number of columns"
+                                  : "must be an axis and four numbers");
+  }
   if (name == kPhaseAttr) {
     auto phase = dyn_cast<IntegerAttr>(attr.getValue());
     return phase && phase.getInt() >= 0 ? success()

@@ -41,6 +41,11 @@ def Kernel_Dialect : Dialect {
     - `kernel.bound` (elements): the only value that the caller may pass.
     - `kernel.state` (string): on an input: its value is what the previous run stored as the
       output of the same name; on an output: the next run reads it.
+    - `kernel.stream` (two i64), on an input, before the stage `simplify` streams it: the axis
+      along which a call shall take only new columns, and their number; 0: the least possible.
+    - `kernel.streamed` (five i64), on an input that takes new columns only: the axis, the
+      columns of a call, the columns of the window, the multiply-adds of a call, and those of
+      the whole window.
     - `kernel.slots` (two i64), after planning of such a tensor: its offset in the state, and
       its offset while the byte at `kernel.phase` (i64) of the state is odd. A run that
       writes the output flips that byte. Without `kernel.phase` both offsets are equal.

@@ -135,19 +135,40 @@ private:
     }
   }
 
+  /// Whether `op` stores its result in the memory of a state; null if the result
+  /// is an argument.
+  static bool storesInState(Operation *op) {
+    auto group = dyn_cast_or_null<GroupOp>(op);
+    return group ? storesInPlace(group) : op && op->hasTrait<InPlace>();
+  }
+
   /// Copies returned values that are arguments, constants, or returned twice,
   /// so that each result of the function has memory of its own.
   void separateOutputs() {
     Operation *terminator = function.getBody().front().getTerminator();
-    llvm::DenseSet<Value> taken;
-    for (OpOperand &operand : terminator->getOpOperands()) {
-      Value root = operand.get();
-      if (tensorType(root).getNumElements() == 0)
-        continue;
+    auto rootOf = [this](Value root) {
       while (isView(root.getDefiningOp()))
         root = root.getDefiningOp()->getOperand(0);
-      bool writable =
-          root.getDefiningOp() && !isa<ConstantOp>(root.getDefiningOp());
+      return root;
+    };
+    // The memory of a result that is stored in a state belongs to the state, and
+    // any other result that is a view of it is copied.
+    llvm::DenseSet<Value> taken, states;
+    for (OpOperand &operand : terminator->getOpOperands())
+      if (Value root = rootOf(operand.get());
+          storesInState(root.getDefiningOp()) &&
+          function.getResultAttr(operand.getOperandNumber(),
+                                 kernel::kStateAttr))
+        states.insert(root);
+    for (OpOperand &operand : terminator->getOpOperands()) {
+      if (tensorType(operand.get()).getNumElements() == 0)
+        continue;
+      Value root = rootOf(operand.get());
+      bool isState = function.getResultAttr(operand.getOperandNumber(),
+                                            kernel::kStateAttr) != nullptr;
+      bool writable = root.getDefiningOp() &&
+                      !isa<ConstantOp>(root.getDefiningOp()) &&
+                      (isState || !states.contains(root));
       if (writable && taken.insert(root).second)
         continue;
       OpBuilder builder(terminator);

@@ -199,7 +199,7 @@ struct OutlineGroupsPass : impl::OutlineGroupsBase<OutlineGroupsPass> {
           FlatSymbolRefAttr::get(function.getSymNameAttr()), group.getInputs(),
           DenseI64ArrayAttr());
       launch.setSecondMemory(group.getSecondMemory());
-      launch.setAppends(!group.getBody().getOps<graph::AppendOp>().empty());
+      launch.setAppends(graph::storesInPlace(group));
       group->replaceAllUsesWith(launch);
     }
     for (graph::GroupOp group : groups)

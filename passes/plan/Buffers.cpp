@@ -156,7 +156,7 @@ static bool isAppending(Operation *op) {
   if (auto launch = dyn_cast<kernel::LaunchOp>(op))
     return launch.getAppends();
   auto group = dyn_cast<GroupOp>(op);
-  return group && !group.getBody().getOps<AppendOp>().empty();
+  return group && storesInPlace(group);
 }
 
 void Buffers::read(Operation *op) {

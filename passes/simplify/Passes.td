@@ -53,6 +53,14 @@ def AssignLayout : Pass<"simplify-assign-layout", "::mlir::func::FuncOp"> {
   let options = [Option<"strict", "strict", "bool", "false", "Keep the order in which norms sum the elements of a row">];
 }
 
+/// Runs when convolutions are channels-last and contractions of int8 operands
+/// are integer, so that states have the layout and the types that kernels read.
+def StreamAxis : Pass<"simplify-stream-axis", "::mlir::func::FuncOp"> {
+  let summary = "Compute only the new columns of a window that moves, and keep the others in states";
+  let options = [Option<"inPlace", "in-place", "bool", "true",
+                        "A call may move the columns of a state within its memory">];
+}
+
 def SplitPhases : Pass<"simplify-split-phases", "::mlir::func::FuncOp"> {
   let summary = "Rewrite transposed convolutions as convolutions, one per group of phases with equally many taps";
 }

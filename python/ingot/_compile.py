@@ -68,6 +68,8 @@ class Options:
     """Pairs of input and values, ``"1,2,3"``."""
     state: Pairs = ()
     """Pairs of input and output."""
+    stream: str = ""
+    """``"[INPUT:]AXIS[=COLUMNS]"``, or empty."""
     fast: str = ""
     """``"bf16"``, ``"f16"`` or empty."""
     strict: bool = False
@@ -89,6 +91,7 @@ class Options:
         dims: Mapping[str, Any] | None = None,
         bind: Mapping[str, Any] | None = None,
         state: Mapping[str, str] | None = None,
+        stream: int | str | None = None,
         fast: str | None = None,
         strict: bool = False,
         optimize: str | None = None,
@@ -105,6 +108,7 @@ class Options:
             dims=_pairs(dims, "dims", _dim_text),
             bind=_pairs(bind, "bind", _values_text),
             state=_pairs(state, "state", lambda _, output: str(output)),
+            stream="" if stream is None else str(stream),
             fast=fast or "",
             strict=bool(strict),
             optimize=optimize or "",
@@ -130,6 +134,7 @@ class Options:
             for name, value in pairs:
                 result += [option, f"{name}={value}"]
         for option, value in (
+            ("--stream", self.stream),
             ("--fast", self.fast),
             ("--optimize", self.optimize),
             ("--tune-for", self.tune_for),
@@ -239,6 +244,7 @@ def compile(
     dims: Mapping[str, Dim] | None = None,
     bind: Mapping[str, Any] | None = None,
     state: Mapping[str, str] | None = None,
+    stream: int | str | None = None,
     quantize: str | None = None,
     calibrate: Any = None,
     max_loss: str | None = None,
@@ -273,6 +279,10 @@ def compile(
         Values of inputs that determine shapes.
     state
         ``{input: output}``: the network keeps `output` of each call, and reads it as `input` in the next call.
+    stream
+        The axis of the input, as ``1`` or ``"features:1"``, along which a call takes only the new columns of the window
+        that the model sees; ``"1=4"`` takes four at a time. The network keeps what it needs of the others, and each call
+        gives the result of the model for the last columns.
     quantize
         ``"int8"``, ``"int8-weights"`` or ``"int4-weights"``; with `calibrate`, `max_loss` and `labels` as in `quantize`.
     fast
@@ -292,7 +302,7 @@ def compile(
         There is no C++ compiler, or a package is missing.
     """
     options = Options.of(
-        target=target, dims=dims, bind=bind, state=state, fast=fast, strict=strict, optimize=optimize, tune_for=tune_for,
+        target=target, dims=dims, bind=bind, state=state, stream=stream, fast=fast, strict=strict, optimize=optimize, tune_for=tune_for,
         max_ram=max_ram, max_flash=max_flash, threads=threads,
     )  # fmt: skip
     source = to_model(model, example_inputs)

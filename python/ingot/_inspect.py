@@ -180,6 +180,7 @@ def inspect(
     dims: Mapping[str, Dim] | None = None,
     bind: Mapping[str, Any] | None = None,
     state: Mapping[str, str] | None = None,
+    stream: int | str | None = None,
     fast: str | None = None,
     strict: bool = False,
     optimize: str | None = None,
@@ -193,7 +194,7 @@ def inspect(
     run. A model that does not compile gives a report whose `compiles` is False and whose `diagnostics` say why.
     """
     options = Options.of(
-        target=target, dims=dims, bind=bind, state=state, fast=fast, strict=strict, optimize=optimize, tune_for=tune_for,
+        target=target, dims=dims, bind=bind, state=state, stream=stream, fast=fast, strict=strict, optimize=optimize, tune_for=tune_for,
         max_ram=max_ram, max_flash=max_flash,
     )  # fmt: skip
     with to_model(model, example_inputs).file() as path:

@@ -170,6 +170,12 @@ static bool checkOptions(const Arguments &arguments, bool isObject,
                     "with --state: a test program passes all inputs",
                     diagnostics))
     return false;
+  if (arguments.compile.stream &&
+      (!refuseUnused(arguments, {"emit-test"},
+                     "with --stream: a test program passes the whole input",
+                     diagnostics) ||
+       !requireOneTarget(arguments, "--stream", diagnostics)))
+    return false;
   if (arguments.compile.target && arguments.compile.target->isDevice() &&
       !refuseUnused(arguments,
                     {"arena-section", "emit-test", "evidence", "max-flash",
@@ -192,8 +198,8 @@ static bool checkStart(Arguments &arguments, Diagnostics &diagnostics) {
   std::string with =
       ("with --start-from " + nameOf(start) + ": the module determines it")
           .str();
-  SmallVector<StringRef> decided = {"dim",  "entry", "bind",
-                                    "fast", "state", "strict"};
+  SmallVector<StringRef> decided = {"dim",   "entry",  "bind",  "fast",
+                                    "state", "stream", "strict"};
   if (start >= Stage::Decide)
     decided.append({"max-ram", "tune"});
   StringRef memory =
@@ -309,6 +315,9 @@ struct Written {
   int64_t arena = 0, state = 0;
   /// The bytes of code and constants, if they were measured.
   std::optional<int64_t> flash;
+  /// Of an input of which a call takes only new columns (--stream): their
+  /// number, that of the window, and the multiply-adds of both.
+  std::optional<std::array<int64_t, 4>> stream;
 };
 } // namespace
 
@@ -328,6 +337,14 @@ static void printJson(const Written &written, StringRef target) {
     json.attribute("state_bytes", written.state);
     if (written.flash)
       json.attribute("flash_bytes", *written.flash);
+    if (written.stream)
+      json.attributeObject("stream", [&] {
+        auto [columns, window, macs, macsOfWindow] = *written.stream;
+        json.attribute("columns", columns);
+        json.attribute("window", window);
+        json.attribute("macs", macs);
+        json.attribute("macs_of_window", macsOfWindow);
+      });
   });
   llvm::outs() << "\n";
 }
@@ -350,6 +367,14 @@ static void printSummary(const Written &written, StringRef target) {
     os << ", state " << grouped(written.state) << " bytes";
   if (written.flash)
     os << ", flash " << grouped(*written.flash) << " bytes";
+  if (written.stream) {
+    auto [columns, window, macs, macsOfWindow] = *written.stream;
+    os << ", a call takes " << columns << " of " << window << " columns";
+    if (macsOfWindow)
+      os << " and does "
+         << llvm::format("%.1f%%", 100.0 * double(macs) / double(macsOfWindow))
+         << " of the multiplications";
+  }
   os << "\n";
   for (StringRef file : written.files)
     if (file.ends_with(".weights.o"))
@@ -376,6 +401,11 @@ static void addSizes(Compilation &compilation, Written &written) {
     written.state = bytes.getInt();
   if (compilation.options.measured)
     written.flash = compilation.options.measured->flash;
+  for (kernel::ProgramOp entry : kernel::entryPrograms(module))
+    for (unsigned i = 0; i < entry.getNumArguments(); ++i)
+      if (auto stream = entry.getArgAttrOfType<DenseI64ArrayAttr>(
+              i, kernel::kStreamedAttr))
+        written.stream = {stream[1], stream[2], stream[3], stream[4]};
 }
 
 /// Warns if the prefix of the generated names differs from --name, and rejects

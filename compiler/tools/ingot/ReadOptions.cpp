@@ -298,6 +298,30 @@ static void readEntry(StringRef text, std::vector<EntryPoint> &entries,
   entries.push_back(std::move(entry));
 }
 
+/// Reads --stream of the form [INPUT:]AXIS[=COLUMNS].
+static void readStream(StringRef text, Arguments &arguments,
+                       Diagnostics &diagnostics) {
+  StreamedInput stream;
+  StringRef rest = text;
+  bool isValid = true;
+  if (auto [before, columns] = rest.rsplit('='); before.size() < rest.size()) {
+    isValid = !columns.getAsInteger(10, stream.columns) && stream.columns > 0;
+    rest = before;
+  }
+  auto [input, axis] = rest.rsplit(':');
+  if (input.size() == rest.size())
+    std::swap(input, axis);
+  isValid &= !axis.getAsInteger(10, stream.axis) &&
+             (!rest.contains(':') || !input.empty());
+  if (!isValid)
+    return diagnostics.report(
+        DiagnosticId::BadOption,
+        "--stream: cannot parse `" + printable(text) +
+            "` as [INPUT:]AXIS[=COLUMNS] (examples: 1, features:1, 2=4)");
+  stream.input = input.str();
+  arguments.compile.stream = stream;
+}
+
 static std::optional<Stage> readStage(StringRef name,
                                       Diagnostics &diagnostics) {
   std::optional<Stage> stage = parseStage(name);
@@ -679,6 +703,8 @@ void readArguments(const Options &options, Arguments &arguments,
   readCustoms(options, arguments, diagnostics);
   readDims(options, arguments, diagnostics);
   arguments.compile.states = readPairs(options.states, diagnostics);
+  if (!options.stream.empty())
+    readStream(options.stream, arguments, diagnostics);
   for (const std::string &text : options.entries)
     readEntry(text, arguments.compile.entries, diagnostics);
   for (auto &[name, values] : readPairs(options.binds, diagnostics))

@@ -178,6 +178,53 @@ void AppendOp::emitBody(BodyBuilder &b) {
   });
 }
 
+LogicalResult ShiftOp::inferTypes(Adaptor op, TypeRule &rule) {
+  Value state = op.getState(), rows = op.getRows();
+  uint64_t axis = op.getAxis();
+  if (failed(rule.axis(axis, state)) || failed(rule.alike({state, rows})))
+    return failure();
+  ArrayRef<int64_t> whole = shapeOf(state), part = shapeOf(rows);
+  if (part.size() != whole.size() || part[axis] > whole[axis] ||
+      spliced(part, axis, 1, whole[axis]) != SmallVector<int64_t>(whole))
+    return rule.refuse("has rows that do not fit");
+  return rule.result(state);
+}
+
+void ShiftOp::emitBody(BodyBuilder &b) {
+  uint64_t axis = getAxis();
+  ArrayRef<int64_t> whole = shapeOf(getState()), part = shapeOf(getRows());
+  int64_t moved = whole[axis] - part[axis];
+  // The loops are not divided among threads, and each element is loaded before
+  // a later iteration overwrites it, because all elements move to lower
+  // addresses in ascending order.
+  auto move = [&](Value from, Exprs outer, int64_t columns, int64_t source,
+                  int64_t target) {
+    SmallVector<int64_t> trips(whole.slice(axis));
+    trips.front() = columns;
+    int64_t lanes = trips.pop_back_val();
+    b.forEach(trips, [&](ArrayRef<Expr> inner) {
+      b.forLanes(lanes, [&](Expr i) {
+        Exprs at(outer);
+        at.append(inner.begin(), inner.end());
+        at.push_back(i);
+        Exprs to(at);
+        auto offset = [](Expr &index, int64_t by) {
+          if (by)
+            index = index + static_cast<double>(by);
+        };
+        offset(at[axis], source);
+        offset(to[axis], target);
+        b.store(0, b.load(from, at), to);
+      });
+    });
+  };
+  b.forEach(whole.take_front(axis), [&](ArrayRef<Expr> outer) {
+    if (moved)
+      move(getState(), Exprs(outer), moved, part[axis], 0);
+    move(getRows(), Exprs(outer), part[axis], 0, moved);
+  });
+}
+
 //===----------------------------------------------------------------------===//
 // Elements computed from their index
 //===----------------------------------------------------------------------===//

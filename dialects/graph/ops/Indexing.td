@@ -35,7 +35,7 @@ def Graph_TensorScatterOp : Graph_Move<"tensor_scatter", [Graph_DynamicSizes]> {
                    UnitAttr:$circular);
 }
 
-def Graph_AppendOp : Graph_BodyOp<"append", [Graph_DynamicSizes], Graph_StatedTypes> {
+def Graph_AppendOp : Graph_BodyOp<"append", [Graph_DynamicSizes, Graph_InPlace], Graph_StatedTypes> {
   let summary = "Stores rows in place into a state, from a position on along an axis";
   let description = [{
     The result shares the memory of `state`: an argument of the function that persists
@@ -50,6 +50,19 @@ def Graph_AppendOp : Graph_BodyOp<"append", [Graph_DynamicSizes], Graph_StatedTy
             tensor<1x192xf32>, tensor<si64>) -> tensor<64x192xf32, #kernel.sizes<"n" in 0 to 63 : s0 + 1, 192>>
   }];
   let arguments = (ins Graph_Tensor:$state, Graph_Tensor:$rows, Graph_Integers:$at, I64Attr:$axis);
+  let results = (outs Graph_Tensor:$result);
+}
+
+def Graph_ShiftOp : Graph_BodyOp<"shift", [Graph_InPlace]> {
+  let summary = "Moves the columns of a state to the front in place and stores new columns at its end";
+  let description = [{
+    Column i of the result is column i + n of `state`, where n is the size of `rows` along `axis`;
+    the last n columns are `rows`. The result shares the memory of `state`, like that of an
+    `append`. Elements only move to lower addresses, in ascending order.
+
+        graph.shift %window, %rows {axis = 1} : (tensor<1x640xsi8>, tensor<1x320xsi8>) -> tensor<1x640xsi8>
+  }];
+  let arguments = (ins Graph_Tensor:$state, Graph_Tensor:$rows, I64Attr:$axis);
   let results = (outs Graph_Tensor:$result);
 }
 

@@ -36,9 +36,10 @@ public:
       llvm::for_each(anchor->getOperands(), consider);
       llvm::for_each(anchor->getResults(), consider);
     }
-    // The result of an append overwrites its state operand in place.
-    if (auto append = dyn_cast<AppendOp>(anchor))
-      b.allowInPlace(0, cast<BlockArgument>(append.getState()).getArgNumber());
+    // The result of an append or shift overwrites its state operand in place.
+    if (anchor->hasTrait<InPlace>())
+      b.allowInPlace(0,
+                     cast<BlockArgument>(anchor->getOperand(0)).getArgNumber());
     cast<BodyOpInterface>(anchor).emitBody(b);
   }
 };

@@ -1,0 +1,65 @@
+// spotter.h: finds words in a stream of samples.
+//
+// The network takes 320 new samples (20 ms) in each call and keeps what it
+// needs of the earlier ones in its state. A word is reported when the mean of
+// its probabilities over the last calls is high.
+
+#ifndef KEYWORD_SPOTTER_H
+#define KEYWORD_SPOTTER_H
+
+#include "keyword.h"
+
+class Spotter {
+public:
+  static constexpr int rate = 16000;
+  static constexpr int step = int(KEYWORD_SAMPLES_ELEMENTS);
+  static constexpr int classes = int(KEYWORD_PROBABILITIES_ELEMENTS);
+  /// What the network tells apart; class 0 is everything else.
+  static const char *nameOf(int word) {
+    static const char *const names[] = {"none", "ai",  "us", "mo",
+                                        "sa",   "she", "uma"};
+    static_assert(sizeof names / sizeof *names ==
+                      KEYWORD_PROBABILITIES_ELEMENTS,
+                  "a name for each class of the model");
+    return names[word];
+  }
+
+  /// Takes the next `step` samples. Returns the word that they complete; 0 if
+  /// they complete none, and -1 if the network reports an error.
+  int hear(const int16_t *samples) {
+    keyword_io io = {samples, probabilities, state};
+    if (keyword::run(io, arena) != INGOT_OK)
+      return -1;
+    // The first calls fill the state: their probabilities mean nothing.
+    if (++calls < int(KEYWORD_STREAM_CALLS))
+      return 0;
+    if (pause > 0)
+      --pause;
+    int best = 0;
+    for (int i = 0; i < classes; ++i) {
+      mean[i] += (probabilities[i] - mean[i]) / smoothing;
+      best = mean[i] > mean[best] ? i : best;
+    }
+    if (best == 0 || mean[best] < threshold || pause > 0)
+      return 0;
+    pause = pauseAfterWord;
+    return best;
+  }
+
+  /// The probabilities after the last call.
+  float probabilities[classes];
+
+private:
+  /// A mean over about this many calls.
+  static constexpr float smoothing = 8;
+  static constexpr float threshold = 0.7f;
+  /// Calls after a word in which no further word is reported.
+  static constexpr int pauseAfterWord = 35;
+
+  keyword::arena arena;
+  alignas(KEYWORD_STATE_ALIGN) unsigned char state[KEYWORD_STATE_BYTES] = {};
+  float mean[classes] = {};
+  int calls = 0, pause = 0;
+};
+
+#endif

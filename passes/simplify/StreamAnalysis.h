@@ -1,0 +1,463 @@
+// Finds the tensors of a function whose columns move with the window, and the
+// columns that operators read from earlier calls; for StreamAxis.
+
+#ifndef INGOT_PASSES_SIMPLIFY_STREAMANALYSIS_H
+#define INGOT_PASSES_SIMPLIFY_STREAMANALYSIS_H
+
+#include "dialects/graph/GraphDialect.h"
+#include "dialects/graph/ops/Movement.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <numeric>
+#include <optional>
+
+namespace ingot::simplify::stream {
+
+using namespace mlir;
+using namespace ingot::graph;
+
+/// The columns [begin, end) of a tensor.
+struct Columns {
+  int64_t begin, end;
+
+  bool operator==(const Columns &other) const {
+    return begin == other.begin && end == other.end;
+  }
+  int64_t count() const { return end - begin; }
+  bool contains(Columns other) const {
+    return begin <= other.begin && other.end <= end;
+  }
+};
+
+/// A tensor whose columns move with the window.
+struct Stream {
+  /// The axis of the columns, and its size for the whole window.
+  int64_t axis, size;
+  /// How many columns a call adds.
+  int64_t hop;
+  /// How many columns at the beginning and the end depend on padding.
+  int64_t left = 0, right = 0;
+
+  Columns first() const { return {0, left}; }
+  /// The columns at the end that a call computes.
+  Columns last() const { return {size - right - hop, size}; }
+  Columns all() const { return {0, size}; }
+};
+
+/// How the columns of an operator's result depend on those of its operands.
+struct Reading {
+  /// The axis of the columns in the result.
+  int64_t axis;
+  /// Column o of the result reads the columns o * stride - low + [0, extent) of
+  /// the operands.
+  int64_t extent = 1, stride = 1, low = 0;
+  /// If the columns of an operand are split into several each: into how many.
+  int64_t splits = 1;
+  /// Columns at the beginning and the end that count as dependent on padding
+  /// although they are not.
+  int64_t margin = 0;
+
+  /// Returns the columns of an operand of `size` columns that the columns
+  /// `result` read.
+  Columns read(Columns result, int64_t size) const {
+    if (splits > 1)
+      return {result.begin / splits, (result.end + splits - 1) / splits};
+    return {std::max<int64_t>(0, result.begin * stride - low),
+            std::min(size, (result.end - 1) * stride - low + extent)};
+  }
+};
+
+/// The indices of a gather that begin with those of a frame, followed by those
+/// of the next frames, each `step` larger.
+struct Frames {
+  SmallVector<int64_t> first;
+  int64_t step;
+};
+
+/// Returns the frames that `gather` reads; nothing if its indices are others.
+inline std::optional<Frames> framesOf(GatherOp gather) {
+  auto constant = gather.getIndices().getDefiningOp<ConstantOp>();
+  auto elements = constant ? dyn_cast<DenseElementsAttr>(constant.getValue())
+                           : DenseElementsAttr();
+  ArrayRef<int64_t> shape = shapeOf(gather.getIndices());
+  if (!elements || shape.empty() || shape.front() < 2)
+    return std::nullopt;
+  SmallVector<int64_t> indices;
+  for (const APInt &index : elements.getValues<APInt>())
+    indices.push_back(index.getSExtValue());
+  size_t length = indices.size() / shape.front();
+  Frames frames{{indices.begin(), indices.begin() + length},
+                indices[length] - indices[0]};
+  for (auto [i, index] : llvm::enumerate(indices))
+    if (index < 0 ||
+        index != frames.first[i % length] + int64_t(i / length) * frames.step)
+      return std::nullopt;
+  return frames.step > 0 ? std::optional(frames) : std::nullopt;
+}
+
+/// The columns that each tensor of a function has in common with the previous
+/// call.
+class StreamAnalysis {
+public:
+  StreamAnalysis(BlockArgument input, int64_t axis, int64_t hop)
+      : input(input) {
+    streams[input] = {axis, shapeOf(input)[axis], hop};
+    for (Operation &op : input.getOwner()->without_terminator())
+      if (!visit(&op))
+        break;
+  }
+
+  const Stream *streamOf(Value v) const {
+    auto found = streams.find(v);
+    return found == streams.end() ? nullptr : &found->second;
+  }
+  bool isStreamed(Operation *op) const { return readings.contains(op); }
+  const Reading &readingOf(Operation *op) const {
+    return readings.find(op)->second;
+  }
+  /// The operator whose stride does not divide the columns that a call adds,
+  /// and a number of times `hop` for which it would; null if there is none.
+  Operation *undivided = nullptr;
+  int64_t factor = 1;
+  /// The first operator that reads the whole window; null if there is none.
+  Operation *whole = nullptr;
+
+  /// Returns the tensor of which the columns of `v` are kept: `v` itself, or a
+  /// tensor with smaller elements from which `v` is computed column by column.
+  Value keptFor(Value v) const {
+    Value best = v;
+    auto bits = [](Value x) {
+      Type type = elementOf(x);
+      return type.isIntOrFloat() ? type.getIntOrFloatBitWidth() : 64;
+    };
+    while (std::optional<unsigned> operand = onlyOperand(v)) {
+      v = v.getDefiningOp()->getOperand(*operand);
+      if (bits(v) < bits(best))
+        best = v;
+    }
+    return best;
+  }
+
+  /// If `v` is computed from one streamed tensor by an elementwise operator, a
+  /// transpose or a reshape, each column from one column, returns the number of
+  /// this operand.
+  std::optional<unsigned> onlyOperand(Value v) const {
+    Operation *op = v.getDefiningOp();
+    if (!isa_and_nonnull<ElementwiseOpInterface, TransposeOp, ReshapeOp>(op) ||
+        !isStreamed(op))
+      return std::nullopt;
+    std::optional<unsigned> found;
+    for (OpOperand &operand : op->getOpOperands())
+      if (const Stream *stream = streamOf(operand.get())) {
+        if (found || stream->size != streamOf(v)->size ||
+            tensorType(operand.get()).getNumElements() !=
+                tensorType(v).getNumElements())
+          return std::nullopt;
+        found = operand.getOperandNumber();
+      }
+    return found;
+  }
+
+  /// For each tensor with a state, the first column that is kept.
+  llvm::MapVector<Value, int64_t> kept;
+
+private:
+  bool isFixed(Value v) const { return fixed.contains(v); }
+
+  /// Returns false if the hop is not possible.
+  bool visit(Operation *op) {
+    bool readsStream = llvm::any_of(
+        op->getOperands(), [&](Value v) { return streamOf(v) != nullptr; });
+    if (!readsStream) {
+      if (isPure(op) &&
+          llvm::all_of(op->getOperands(), [&](Value v) { return isFixed(v); }))
+        fixed.insert(op->result_begin(), op->result_end());
+      return true;
+    }
+    std::optional<Reading> reading = readingFor(op);
+    std::optional<Stream> result;
+    if (reading) {
+      result = resultOf(op, *reading);
+      if (undivided)
+        return false;
+    }
+    if (!result) {
+      if (!whole)
+        whole = op;
+      for (Value operand : op->getOperands())
+        if (const Stream *stream = streamOf(operand))
+          need(operand, stream->all());
+      return true;
+    }
+    for (Value operand : op->getOperands())
+      if (const Stream *stream = streamOf(operand)) {
+        if (result->left)
+          need(operand, reading->read(result->first(), stream->size));
+        need(operand, reading->read(result->last(), stream->size));
+      }
+    readings[op] = *reading;
+    streams[op->getResult(0)] = *result;
+    return true;
+  }
+
+  /// Records that an operator reads `columns` of `v`.
+  void need(Value v, Columns columns) {
+    Stream stream = streams.find(v)->second;
+    if (stream.first().contains(columns) || stream.last().contains(columns))
+      return;
+    auto [it, isNew] = kept.insert({keptFor(v), stream.last().begin});
+    it->second = std::min(it->second, std::max(columns.begin, stream.left));
+  }
+
+  /// Returns the columns of the result of `op`; nothing if they do not move
+  /// with the window, or if all of them depend on padding.
+  std::optional<Stream> resultOf(Operation *op, const Reading &reading) {
+    std::optional<Stream> in;
+    for (Value operand : op->getOperands())
+      if (const Stream *stream = streamOf(operand)) {
+        if (!in)
+          in = *stream;
+        if (in->size != stream->size || in->hop != stream->hop)
+          return std::nullopt;
+        in->left = std::max(in->left, stream->left);
+        in->right = std::max(in->right, stream->right);
+      }
+    int64_t size = shapeOf(op->getResult(0))[reading.axis];
+    Stream out{reading.axis, size, 0};
+    if (reading.splits > 1) {
+      out.left = in->left * reading.splits;
+      out.right = in->right * reading.splits;
+      out.hop = in->hop * reading.splits;
+    } else {
+      int64_t stride = reading.stride;
+      out.left = std::max<int64_t>(
+          0, llvm::divideCeilSigned(in->left + reading.low, stride));
+      int64_t lastWhole = llvm::divideFloorSigned(
+          in->size - in->right - reading.extent + reading.low, stride);
+      out.right = std::max<int64_t>(0, size - 1 - lastWhole);
+      if (out.left + out.right + 1 >= size)
+        return std::nullopt;
+      if (in->hop % stride != 0) {
+        undivided = op;
+        factor = stride / std::gcd(in->hop, stride);
+        return std::nullopt;
+      }
+      out.hop = in->hop / stride;
+    }
+    if (out.left)
+      out.left += reading.margin;
+    if (out.right)
+      out.right += reading.margin;
+    if (out.left + out.right + out.hop >= size)
+      return std::nullopt;
+    for (Columns columns : {out.first(), out.last()})
+      if (columns.count() > 0 && reading.read(columns, in->size).count() <= 0)
+        return std::nullopt;
+    return out;
+  }
+
+  /// Returns the axis of the columns in the operand `i` of `op` if it is
+  /// streamed; -1 if it is not.
+  int64_t axisOf(Operation *op, unsigned i) const {
+    const Stream *stream = streamOf(op->getOperand(i));
+    return stream ? stream->axis : -1;
+  }
+
+  /// Returns how the result of `op` reads the columns of its operands; nothing
+  /// if its columns do not move with the window.
+  std::optional<Reading> readingFor(Operation *op) const {
+    if (op->getNumResults() != 1 || !isPure(op))
+      return std::nullopt;
+    for (Value operand : op->getOperands())
+      if (!streamOf(operand) && !isFixed(operand))
+        return std::nullopt;
+    if (isa<ElementwiseOpInterface, ExpandOp>(op))
+      return broadcast(op);
+    return llvm::TypeSwitch<Operation *, std::optional<Reading>>(op)
+        .Case([&](ConvOp conv) -> std::optional<Reading> {
+          if (axisOf(conv, 1) >= 0)
+            return std::nullopt;
+          return window(conv, shapeOf(conv.getW()).drop_back(2));
+        })
+        .Case<MaxPoolOp, AveragePoolOp, LpPoolOp>(
+            [&](auto pool) { return window(pool, pool.getKernel()); })
+        .Case([&](MatMulOp) { return product(op); })
+        .Case([&](NarrowMatMulOp) { return product(op); })
+        .Case([&](TransposeOp transpose) -> std::optional<Reading> {
+          return Reading{permutedAxis(axisOf(op, 0), transpose.getPerm())};
+        })
+        .Case([&](ReshapeOp) { return reshape(op); })
+        .Case([&](SliceOp slice) -> std::optional<Reading> {
+          int64_t axis = axisOf(op, 0), step = slice.getSteps()[axis];
+          if (step < 1)
+            return std::nullopt;
+          return Reading{axis, 1, step, -slice.getStarts()[axis]};
+        })
+        .Case([&](PadOp pad) -> std::optional<Reading> {
+          int64_t axis = axisOf(op, 0);
+          bool isPadded =
+              shapeOf(pad.getResult())[axis] != shapeOf(pad.getX())[axis];
+          if (isPadded && pad.getMode() != "constant")
+            return std::nullopt;
+          return Reading{axis, 1, 1, pad.getLow()[axis], 1, /*margin=*/1};
+        })
+        .Case([&](ConcatOp concat) { return concatenation(concat); })
+        .Case([&](GatherOp gather) -> std::optional<Reading> {
+          int64_t axis = axisOf(op, 0), gathered = gather.getAxis();
+          if (axis < 0 || axisOf(op, 1) >= 0)
+            return std::nullopt;
+          if (axis == gathered)
+            return frames(gather);
+          int64_t more = shapeOf(gather.getIndices()).size() - 1;
+          return Reading{axis < gathered ? axis : axis + more};
+        })
+        .Case([&](ReductionOpInterface reduction) {
+          return unless(llvm::is_contained(reduction.getAxes(), axisOf(op, 0)),
+                        op);
+        })
+        .Case<ArgMaxOp, ArgMinOp, CumSumOp, CumProdOp, SoftmaxOp, LogSoftmaxOp,
+              LRNOp>([&](auto along) {
+          return unless(int64_t(along.getAxis()) == axisOf(op, 0), op);
+        })
+        .Case([&](LayerNormOp norm) -> std::optional<Reading> {
+          int64_t axis = axisOf(op, 0),
+                  last = shapeOf(norm.getInput()).size() - 1;
+          if (axis < 0)
+            return std::nullopt;
+          return unless(axis == last, op);
+        })
+        .Default(std::nullopt);
+  }
+
+  /// The columns of the result are those of the operand, unless the operator
+  /// `mixes` columns.
+  std::optional<Reading> unless(bool mixes, Operation *op) const {
+    if (mixes)
+      return std::nullopt;
+    return Reading{axisOf(op, 0)};
+  }
+
+  std::optional<Reading> broadcast(Operation *op) const {
+    int64_t rank = shapeOf(op->getResult(0)).size(), axis = -1;
+    auto offset = [&](Value v) { return rank - int64_t(shapeOf(v).size()); };
+    for (Value operand : op->getOperands())
+      if (const Stream *stream = streamOf(operand)) {
+        int64_t own = stream->axis + offset(operand);
+        if (axis >= 0 && axis != own)
+          return std::nullopt;
+        axis = own;
+      }
+    for (Value operand : op->getOperands()) {
+      int64_t own = axis - offset(operand);
+      if (!streamOf(operand) && own >= 0 && shapeOf(operand)[own] != 1)
+        return std::nullopt;
+    }
+    return Reading{axis};
+  }
+
+  template <typename OpT>
+  std::optional<Reading> window(OpT op, ArrayRef<int64_t> kernel) const {
+    int64_t axis = axisOf(op, 0), spatial = axis - 1;
+    if (axis == 0)
+      return Reading{0};
+    if (axis < 0 || spatial >= int64_t(kernel.size()))
+      return std::nullopt;
+    return Reading{axis, (kernel[spatial] - 1) * op.getDilations()[spatial] + 1,
+                   op.getStrides()[spatial], op.getLow()[spatial]};
+  }
+
+  /// The columns of a product are rows of its left operand.
+  std::optional<Reading> product(Operation *op) const {
+    int64_t rank = shapeOf(op->getResult(0)).size();
+    int64_t axis = axisOf(op, 0);
+    if (axis < 0 || axis + 1 == int64_t(shapeOf(op->getOperand(0)).size()))
+      return std::nullopt;
+    axis += rank - int64_t(shapeOf(op->getOperand(0)).size());
+    for (auto [i, operand] : llvm::enumerate(op->getOperands())) {
+      if (i == 0)
+        continue;
+      if (streamOf(operand))
+        return std::nullopt;
+      // The last two axes of the right operand are not rows of the result.
+      int64_t own = axis - (rank - int64_t(shapeOf(operand).size()));
+      bool isRight = i == 1 || i == 3;
+      if (isRight && axis >= rank - 2)
+        continue;
+      if (own >= 0 && shapeOf(operand)[own] != 1)
+        return std::nullopt;
+    }
+    return Reading{axis};
+  }
+
+  std::optional<Reading> reshape(Operation *op) const {
+    int64_t axis = axisOf(op, 0);
+    ArrayRef<int64_t> from = shapeOf(op->getOperand(0)),
+                      to = shapeOf(op->getResult(0));
+    auto elements = [](ArrayRef<int64_t> sizes) {
+      return std::accumulate(sizes.begin(), sizes.end(), int64_t(1),
+                             std::multiplies<int64_t>());
+    };
+    // The columns must be the outermost of the axes that are merged, so that
+    // the elements of a column stay adjacent.
+    int64_t outer = elements(from.take_front(axis)),
+            inner = elements(from.drop_front(axis + 1)), before = 1;
+    for (auto [i, size] : llvm::enumerate(to)) {
+      // An axis of size 1 before the columns is not the columns.
+      if (before == outer && size != 1) {
+        int64_t after = elements(to.drop_front(i + 1));
+        if (size == from[axis] && after == inner)
+          return Reading{int64_t(i)};
+        // Merged with inner axes.
+        if (size % from[axis] == 0 && size > from[axis] &&
+            (size / from[axis]) * after == inner)
+          return Reading{int64_t(i), 1, 1, 0, size / from[axis]};
+        // Split: an outer part stays the columns.
+        if (from[axis] % size == 0 && size < from[axis]) {
+          int64_t part = from[axis] / size;
+          if (part * inner == after)
+            return Reading{int64_t(i), part, part};
+        }
+        return std::nullopt;
+      }
+      before *= size;
+    }
+    return std::nullopt;
+  }
+
+  /// A gather of overlapping frames, as of the samples of a spectrogram: each
+  /// frame has the indices of the previous one plus a constant.
+  std::optional<Reading> frames(GatherOp gather) const {
+    auto indices = framesOf(gather);
+    if (!indices)
+      return std::nullopt;
+    auto [least, most] =
+        std::minmax_element(indices->first.begin(), indices->first.end());
+    return Reading{int64_t(gather.getAxis()), *most - *least + 1, indices->step,
+                   -*least};
+  }
+
+  std::optional<Reading> concatenation(ConcatOp concat) const {
+    std::optional<int64_t> axis;
+    for (Value part : concat.getInputs()) {
+      const Stream *stream = streamOf(part);
+      if (!stream || (axis && *axis != stream->axis))
+        return std::nullopt;
+      axis = stream->axis;
+    }
+    if (!axis || *axis == int64_t(concat.getAxis()))
+      return std::nullopt;
+    return Reading{*axis};
+  }
+
+  BlockArgument input;
+  llvm::DenseMap<Value, Stream> streams;
+  llvm::DenseMap<Operation *, Reading> readings;
+  /// The tensors that depend on no input.
+  llvm::DenseSet<Value> fixed;
+};
+
+} // namespace ingot::simplify::stream
+
+#endif // INGOT_PASSES_SIMPLIFY_STREAMANALYSIS_H
