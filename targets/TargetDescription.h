@@ -189,6 +189,10 @@ struct TargetDescription {
   /// Whether compilers move the multiply-adds of an iteration after all of its
   /// loads, so that registers hold all loaded vectors at the same time.
   bool loadsBeforeMultiplyAdds = false;
+  /// The distance in bytes between the 32-bit elements of consecutive iterations
+  /// at which the target's compiler vectorizes a scalar loop wrongly; 0 if there
+  /// is none.
+  int64_t faultyStride = 0;
   /// The number of core registers, if the core multiplies 8-bit integers in
   /// core registers (by scalar instructions, or by dot products with a one-lane
   /// accumulator); 0 for other targets.

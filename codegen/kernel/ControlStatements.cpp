@@ -68,6 +68,71 @@ void KernelPrinter::printFor(scf::ForOp loop) {
   inScope([&] { printLoop(loop); });
 }
 
+/// Returns by how much the index `v` grows if `counter` grows by 1; nothing if
+/// that is not known.
+static std::optional<int64_t> growthOf(Value v, Value counter) {
+  if (v == counter)
+    return 1;
+  Operation *op = v.getDefiningOp();
+  if (!op || !counter.getParentRegion()->isAncestor(op->getParentRegion()))
+    return 0;
+  if (isa<arith::ConstantOp>(op))
+    return 0;
+  if (!isa<arith::AddIOp, arith::SubIOp, arith::MulIOp>(op))
+    return std::nullopt;
+  std::optional<int64_t> a = growthOf(op->getOperand(0), counter),
+                         b = growthOf(op->getOperand(1), counter);
+  if (!a || !b)
+    return std::nullopt;
+  if (!isa<arith::MulIOp>(op))
+    return isa<arith::AddIOp>(op) ? *a + *b : *a - *b;
+  APInt factor;
+  if (*a == 0 && *b == 0)
+    return 0;
+  if (matchPattern(op->getOperand(1), m_ConstantInt(&factor)))
+    return *a * factor.getSExtValue();
+  if (matchPattern(op->getOperand(0), m_ConstantInt(&factor)))
+    return *b * factor.getSExtValue();
+  return std::nullopt;
+}
+
+/// Whether the target's compiler might vectorize a loop wrongly
+/// (TargetDescription::faultyStride): a 32-bit element that an iteration loads
+/// or stores has, or might have, this distance from that of the next iteration.
+static bool hasFaultyStride(scf::ForOp loop, int64_t stride) {
+  auto isFaulty = [&](MemRefType type, ValueRange indices) {
+    if (!type.getElementType().isIntOrFloat() ||
+        type.getElementTypeBitWidth() != 32)
+      return false;
+    APInt step;
+    SmallVector<int64_t> strides;
+    int64_t offset, distance = 0;
+    if (!matchPattern(loop.getStep(), m_ConstantInt(&step)) ||
+        failed(type.getStridesAndOffset(strides, offset)))
+      return true;
+    for (auto [index, elements] : llvm::zip_equal(indices, strides)) {
+      std::optional<int64_t> growth = growthOf(index, loop.getInductionVar());
+      if (!growth || (*growth != 0 && ShapedType::isDynamic(elements)))
+        return true;
+      if (*growth != 0)
+        distance += *growth * elements;
+    }
+    return std::abs(distance * step.getSExtValue() * 4) == stride;
+  };
+  return stride != 0 &&
+         loop.walk([&](Operation *op) {
+               auto load = dyn_cast<memref::LoadOp>(op);
+               auto store = dyn_cast<memref::StoreOp>(op);
+               return (load &&
+                       isFaulty(load.getMemRefType(), load.getIndices())) ||
+                              (store && isFaulty(store.getMemRefType(),
+                                                 store.getIndices()))
+                          ? WalkResult::interrupt()
+                          : WalkResult::advance();
+             })
+             .wasInterrupted();
+}
+
 void KernelPrinter::printLoop(scf::ForOp loop) {
   Value counter = loop.getInductionVar();
   std::string name = nameHint(counter);
@@ -81,6 +146,8 @@ void KernelPrinter::printLoop(scf::ForOp loop) {
   // that requests it, so INGOT_UNROLLED is a macro.
   if (auto unrolled = loop->getAttrOfType<BoolAttr>(kernel::kUnrolledAttr))
     out.line(unrolled.getValue() ? "INGOT_UNROLLED" : "#pragma GCC unroll 1");
+  if (hasFaultyStride(loop, context.target.faultyStride))
+    out.line("#pragma clang loop vectorize(disable)");
   SourceMap::Mark mark(context.map, out, SourceMap::Kind::Loop, loop);
   out.open(
       "for (" + type + " " + name + " = " +
