@@ -100,14 +100,16 @@ static std::optional<int64_t> growthOf(Value v, Value counter) {
 /// (TargetDescription::faultyStride): a 32-bit element that an iteration loads
 /// or stores has, or might have, this distance from that of the next iteration.
 static bool hasFaultyStride(scf::ForOp loop, int64_t stride) {
-  auto isFaulty = [&](MemRefType type, ValueRange indices) {
+  auto isFaulty = [&](Value buffer, ValueRange indices) {
+    auto type = cast<MemRefType>(buffer.getType());
     if (!type.getElementType().isIntOrFloat() ||
         type.getElementTypeBitWidth() != 32)
       return false;
     APInt step;
     SmallVector<int64_t> strides;
     int64_t offset, distance = 0;
-    if (!matchPattern(loop.getStep(), m_ConstantInt(&step)) ||
+    if (loop.getRegion().isAncestor(buffer.getParentRegion()) ||
+        !matchPattern(loop.getStep(), m_ConstantInt(&step)) ||
         failed(type.getStridesAndOffset(strides, offset)))
       return true;
     for (auto [index, elements] : llvm::zip_equal(indices, strides)) {
@@ -123,10 +125,9 @@ static bool hasFaultyStride(scf::ForOp loop, int64_t stride) {
          loop.walk([&](Operation *op) {
                auto load = dyn_cast<memref::LoadOp>(op);
                auto store = dyn_cast<memref::StoreOp>(op);
-               return (load &&
-                       isFaulty(load.getMemRefType(), load.getIndices())) ||
-                              (store && isFaulty(store.getMemRefType(),
-                                                 store.getIndices()))
+               return (load && isFaulty(load.getMemRef(), load.getIndices())) ||
+                              (store &&
+                               isFaulty(store.getMemRef(), store.getIndices()))
                           ? WalkResult::interrupt()
                           : WalkResult::advance();
              })
