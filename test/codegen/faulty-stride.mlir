@@ -53,9 +53,9 @@ kernel.func @by_row(%x: memref<16x32xf32>, %y: memref<32xf32>) {
   kernel.return
 }
 
-kernel.program @main(%x: memref<16x32xf32> {kernel.input}, %z: memref<128x4xf32> {kernel.input},
-                     %a: memref<32x16xf32> {kernel.output}, %b: memref<16xf32> {kernel.output},
-                     %c: memref<32xf32> {kernel.output}) {
+kernel.program @main(%x: memref<16x32xf32> {kernel.onnx_name = "x"}, %z: memref<128x4xf32> {kernel.onnx_name = "z"},
+                     %a: memref<32x16xf32> {kernel.onnx_name = "a", kernel.output}, %b: memref<16xf32> {kernel.onnx_name = "b", kernel.output},
+                     %c: memref<32xf32> {kernel.onnx_name = "c", kernel.output}) {
   kernel.launch @by_column(%x, %a) : (memref<16x32xf32>, memref<32x16xf32>) -> ()
   kernel.launch @by_formula(%z, %b) : (memref<128x4xf32>, memref<16xf32>) -> ()
   kernel.launch @by_row(%x, %c) : (memref<16x32xf32>, memref<32xf32>) -> ()
