@@ -446,3 +446,11 @@ func.func @append_2(%x: tensor<2x8x4xf32>, %y: tensor<2x1x4xf32>, %at: tensor<si
     : (tensor<2x8x4xf32>, tensor<2x1x4xf32>, tensor<si64>) -> tensor<2x9x4xf32>
   return
 }
+
+// -----
+
+func.func @shift(%x: tensor<1x6xf32>, %rows: tensor<1x2xf32>) {
+  // expected-error @+1 {{where its operands and attributes make 'tensor<1x6xf32>'}}
+  %r = graph.shift %x, %rows {axis = 1} : (tensor<1x6xf32>, tensor<1x2xf32>) -> tensor<1x8xf32>
+  return
+}
