@@ -87,6 +87,10 @@ def same(name, rows, expected, tolerance):
     scores are almost equal may be in another order."""
     if rows.shape != expected.shape:
         return f"{name}: {len(rows)} boxes instead of {len(expected)}"
+    # Boxes that the frame cuts to nothing have equal overlaps, so that rounding decides which of them is kept.
+    rows, expected = (boxes[(boxes[:, 2] > boxes[:, 0]) & (boxes[:, 3] > boxes[:, 1])] for boxes in (rows, expected))
+    if rows.shape != expected.shape:
+        return f"{name}: {len(rows)} boxes with an area instead of {len(expected)}"
     free = list(range(len(expected)))
     for row in rows:
         errors = [np.abs(row - expected[i]) for i in free]

@@ -108,7 +108,7 @@ def n_grams():
               max_skip_count=0, ngram_counts=[0], ngram_indexes=[0, 1], pool_int64s=[2**32 + 5, 7])
 
 
-def chain(name, steps, inputs, constants, dtype=np.float32, tolerance=1e-5):
+def chain(name, steps, inputs, constants, dtype=np.float32, tolerance=1e-5, want=None):
     """Yields a network of unary and binary steps "result = Operator(operand, ...)"."""
     nodes = []
     for step in steps.split("; "):
@@ -116,7 +116,7 @@ def chain(name, steps, inputs, constants, dtype=np.float32, tolerance=1e-5):
         operator, operands = call.rstrip(")").split("(")
         attributes = {"axes": [-1]} if operator == "ReduceMean" else {}
         nodes.append(helper.make_node(operator, operands.split(", "), [result], **attributes))
-    return Case(name, nodes, inputs, {k: np.asarray(v, dtype) for k, v in constants.items()}, opset=16, tolerance=tolerance)
+    return Case(name, nodes, inputs, {k: np.asarray(v, dtype) for k, v in constants.items()}, opset=16, tolerance=tolerance, want=want)
 
 
 def norm_of_images():
@@ -151,9 +151,10 @@ def spelled_out():
     yield chain("spelled-hard-sigmoid-double", "a = Add(x, three); b = Clip(a, zero, six); out = Div(b, six)", {"x": 4 * x.astype(np.float64)},
                 {"three": 3, "zero": 0, "six": 6}, **exact)
     yield chain("spelled-layer-norm-double", moments + "out = Div(d, s)", {"x": 1e-3 * x.astype(np.float64)}, {"epsilon": 1e-5, "two": 2}, **exact)
-    # The products of the unscaled operands overflow, and the product of the factors is 0.
-    yield chain("scaled-product", "a = Mul(x, tiny); b = Mul(y, tiny); c = MatMul(a, b); out = Mul(c, large)",
-                {"x": 1e20 * data((4, 5)), "y": 1e20 * data((5, 3))}, {"tiny": 1e-23, "large": 1e6})
+    # The products of the unscaled operands overflow, and the product of the factors is 0. ONNX Runtime joins the factors.
+    left, right, tiny = 1e20 * data((4, 5)), 1e20 * data((5, 3)), np.float32(1e-23)
+    yield chain("scaled-product", "a = Mul(x, tiny); b = Mul(y, tiny); c = MatMul(a, b); out = Mul(c, large)", {"x": left, "y": right},
+                {"tiny": tiny, "large": 1e6}, want=[(left * tiny) @ (right * tiny) * np.float32(1e6)])
     softmax = [helper.make_node("ReduceMax", ["x"], ["m"], axes=[-1]), helper.make_node("Sub", ["x", "m"], ["d"]), helper.make_node("Exp", ["d"], ["e"]),
                helper.make_node("ReduceSum", ["e", "axes"], ["s"]), helper.make_node("Div", ["e", "s"], ["out"])]
     yield Case("spelled-softmax", softmax, {"x": x}, {"axes": np.array([-1])}, opset=16)
@@ -176,7 +177,9 @@ def padding():
     # A chain in which each value is read twice has 2^40 paths.
     steps = [helper.make_node(*step) for i in range(40)
              for step in (("Min", ["x" if i == 0 else f"v{i}", "bound"], [f"u{i}"]), ("Max", ["x" if i == 0 else f"v{i}", f"u{i}"], [f"v{i + 1}"]))]
-    yield Case("pad-chain-max", [*steps, helper.make_node("Pad", ["v40", "pads"], ["p"]), pool], {"x": image}, {"pads": pads, "bound": data(image.shape)})
+    # Not negative, since ONNX Runtime pads a MaxPool with -inf for a Pad with 0.
+    yield Case("pad-chain-max", [*steps, helper.make_node("Pad", ["v40", "pads"], ["p"]), pool], {"x": np.abs(image)},
+               {"pads": pads, "bound": np.abs(data(image.shape))})
 
 
 def branches():
