@@ -87,10 +87,6 @@ def same(name, rows, expected, tolerance):
     scores are almost equal may be in another order."""
     if rows.shape != expected.shape:
         return f"{name}: {len(rows)} boxes instead of {len(expected)}"
-    # Boxes that the frame cuts to nothing have equal overlaps, so that rounding decides which of them is kept.
-    rows, expected = (boxes[(boxes[:, 2] > boxes[:, 0]) & (boxes[:, 3] > boxes[:, 1])] for boxes in (rows, expected))
-    if rows.shape != expected.shape:
-        return f"{name}: {len(rows)} boxes with an area instead of {len(expected)}"
     free = list(range(len(expected)))
     for row in rows:
         errors = [np.abs(row - expected[i]) for i in free]
@@ -164,7 +160,10 @@ for task in tasks:
         output = alone.run(None, {"images": image})[0]
         reference = to_frame(select(output, 1 if kind == "pose" else 5, variant == "selected"), picture, 128,
                              4 if kind == "pose" else 0)
-        failures.append(same(f"{task}, {file.name}: program and reference", rows, reference, TOLERANCE))
+        # A frame of one pixel's width cuts most boxes to nothing. If all are boxes, their scores are almost equal as well, and
+        # rounding decides which of them are kept.
+        if variant != "all" or min(picture.shape[:2]) > 1:
+            failures.append(same(f"{task}, {file.name}: program and reference", rows, reference, TOLERANCE))
         total += len(rows)
     if variant == "none" and total or variant == "all" and total < MOST * len(files) * 0.9:
         failures.append(f"{task}: {total} boxes")
