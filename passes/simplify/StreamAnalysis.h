@@ -395,18 +395,15 @@ private:
     int64_t axis = axisOf(op, 0);
     ArrayRef<int64_t> from = shapeOf(op->getOperand(0)),
                       to = shapeOf(op->getResult(0));
-    auto elements = [](ArrayRef<int64_t> sizes) {
-      return std::accumulate(sizes.begin(), sizes.end(), int64_t(1),
-                             std::multiplies<int64_t>());
-    };
     // The columns must be the outermost of the axes that are merged, so that
     // the elements of a column stay adjacent.
-    int64_t outer = elements(from.take_front(axis)),
-            inner = elements(from.drop_front(axis + 1)), before = 1;
+    int64_t outer = ShapedType::getNumElements(from.take_front(axis)),
+            inner = ShapedType::getNumElements(from.drop_front(axis + 1)),
+            before = 1;
     for (auto [i, size] : llvm::enumerate(to)) {
       // An axis of size 1 before the columns is not the columns.
       if (before == outer && size != 1) {
-        int64_t after = elements(to.drop_front(i + 1));
+        int64_t after = ShapedType::getNumElements(to.drop_front(i + 1));
         if (size == from[axis] && after == inner)
           return Reading{int64_t(i)};
         // Merged with inner axes.
