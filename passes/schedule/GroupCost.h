@@ -3,15 +3,13 @@
 #ifndef INGOT_PASSES_SCHEDULE_GROUPCOST_H
 #define INGOT_PASSES_SCHEDULE_GROUPCOST_H
 
+#include "dialects/graph/ops/Contraction.h"
 #include "passes/schedule/GroupView.h"
 #include "targets/TargetDescription.h"
 
 namespace ingot::schedule {
 
-/// Returns the multiply-adds of a contraction (convolution or matrix product):
-/// for each element of the result, one for each weight that contributes to it.
-/// 0 for other operators.
-int64_t multiplyAddsOf(mlir::Operation *op);
+using graph::multiplyAddsOf;
 int64_t multiplyAddsOf(GroupView group);
 
 /// Returns the work of a group: its multiply-adds, plus one unit for each

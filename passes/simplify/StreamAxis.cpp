@@ -27,6 +27,7 @@
 // window. An operator that reads other columns of a streamed tensor reads them
 // from a state, which keeps the columns of earlier calls.
 
+#include "dialects/graph/ops/Contraction.h"
 #include "dialects/graph/ops/Movement.h"
 #include "dialects/kernel/KernelDialect.h"
 #include "passes/simplify/Passes.h"
@@ -49,26 +50,6 @@ Type withColumns(Value v, int64_t axis, int64_t count) {
   SmallVector<int64_t> shape(shapeOf(v));
   shape[axis] = count;
   return RankedTensorType::get(shape, elementOf(v));
-}
-
-/// Returns the multiply-adds of an operator.
-int64_t macsOf(Operation *op) {
-  return llvm::TypeSwitch<Operation *, int64_t>(op)
-      .Case([](ConvOp conv) {
-        int64_t each = 1;
-        for (int64_t size : shapeOf(conv.getW()).drop_back())
-          each *= size;
-        return each * tensorType(conv.getResult()).getNumElements();
-      })
-      .Case([](MatMulOp product) {
-        return shapeOf(product.getA()).back() *
-               tensorType(product.getResult()).getNumElements();
-      })
-      .Case([](NarrowMatMulOp product) {
-        return shapeOf(product.getA()).back() *
-               tensorType(product.getResult()).getNumElements();
-      })
-      .Default(int64_t(0));
 }
 
 /// Returns the name of the node that computes `v`, or of the input.
@@ -121,7 +102,7 @@ public:
     SmallVector<Operation *> replaced;
     for (Operation *op : ops) {
       builder.setInsertionPoint(op);
-      int64_t own = macsOf(op);
+      int64_t own = multiplyAddsOf(op);
       macsOfWindow += own;
       if (analysis.isStreamed(op)) {
         streamResult(op);
@@ -192,7 +173,7 @@ private:
                   reading.extent;
     setPadding(part, reading.axis, std::max<int64_t>(0, -begin),
                std::max<int64_t>(0, end - size));
-    macs += macsOf(part);
+    macs += multiplyAddsOf(part);
     return value;
   }
 

@@ -531,4 +531,31 @@ Expr UnpackPanelsOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
   return b.ifElse(column < double(full * panel), inPanels, inLast);
 }
 
+int64_t multiplyAddsOf(Operation *op) {
+  if (auto group = dyn_cast<GroupOp>(op)) {
+    int64_t sum = 0;
+    for (Operation &inner : group.getBody().front().without_terminator())
+      sum += multiplyAddsOf(&inner);
+    return sum;
+  }
+  auto elements = [](Value v) { return tensorType(v).getNumElements(); };
+  // Operators with several results have no multiply-adds that are counted.
+  // Neither has an operator without result elements, whose sizes would lead to
+  // divisions by 0 below.
+  if (op->getNumResults() != 1 || elements(op->getResult(0)) == 0)
+    return 0;
+  if (auto conv = dyn_cast<ConvOp>(op))
+    return elements(conv.getResult()) *
+           (elements(conv.getW()) / shapeOf(conv.getW()).back());
+  if (auto conv = dyn_cast<ConvTransposeOp>(op))
+    return elements(conv.getX()) /
+           std::max<int64_t>(shapeOf(conv.getX()).back(), 1) *
+           elements(conv.getW());
+  if (auto product = dyn_cast<MatMulOp>(op))
+    return elements(product.getResult()) * shapeOf(product.getA()).back();
+  if (auto product = dyn_cast<NarrowMatMulOp>(op))
+    return elements(product.getResult()) * shapeOf(product.getA()).back();
+  return 0;
+}
+
 } // namespace ingot::graph

@@ -13,6 +13,11 @@ namespace ingot::graph {
 /// size.
 bool hasKnownSteps(mlir::Operation *op);
 
+/// Returns the multiply-adds of a contraction (convolution or matrix product):
+/// for each element of the result, one for each weight that contributes to it.
+/// For a group, the sum of its operators. 0 for other operators.
+int64_t multiplyAddsOf(mlir::Operation *op);
+
 } // namespace ingot::graph
 
 #endif // INGOT_GRAPH_OPS_CONTRACTION_H
