@@ -10,12 +10,12 @@ using namespace mlir;
 
 namespace ingot::attach {
 
-/// The first opset in which all added operators have the used form: Slice,
-/// Squeeze and others with axes as inputs.
+/// The least opset of the result. From this opset on, Unsqueeze and ReduceSum
+/// take their axes as inputs.
 static constexpr int64_t leastOpset = 13;
 
 namespace {
-/// A tensor of the network's interface, with its sizes.
+/// An input or output of the network.
 struct Port {
   std::string name;
   RankedTensorType type;
@@ -61,8 +61,9 @@ private:
 };
 } // namespace
 
-/// Imports the model to determine the types of its inputs and outputs, which
-/// need not be declared and may depend on --dim.
+/// Imports the model to determine the types of its inputs and outputs: the
+/// model need not declare them, and they may depend on --dim. Returns false if
+/// the import fails or if a size is dynamic.
 bool Attachment::readPorts() {
   Compilation compilation(compile, context, diagnostics);
   if (!compilation.advance(Stage::Import))
@@ -90,7 +91,8 @@ bool Attachment::readPorts() {
   return !isDynamic;
 }
 
-/// Returns the image that the network reads.
+/// Returns the sizes of the image that the network reads; nullopt with a
+/// diagnostic if its input is no image.
 std::optional<NetworkImage> Attachment::findImage() {
   static constexpr StringLiteral supported =
       "supported: one input, float [1,3,height,width]; or [1,1,height,width] "
@@ -109,8 +111,8 @@ std::optional<NetworkImage> Attachment::findImage() {
   return NetworkImage{shape[1], shape[2], shape[3]};
 }
 
-/// Stores external data in the model itself, which may be written to another
-/// folder.
+/// Copies external data into the model: it is found relative to the folder of
+/// the model, and the result may be written to another folder.
 bool Attachment::embedData(ModelFile &file) {
   for (onnx::TensorProto &tensor :
        *file.model().mutable_graph()->mutable_initializer()) {
@@ -168,8 +170,8 @@ FrameMap Attachment::addFrame(quantize::Graph &graph, NodeBuilder &b,
   return map;
 }
 
-/// Replaces the output of the head by the boxes and their number. The shapes of
-/// other outputs are stated, since they may have had open sizes.
+/// Replaces the output of the head by the boxes and their number. Declares the
+/// fixed shapes of the other outputs, whose sizes may have been symbolic.
 void Attachment::replaceOutput(quantize::Graph &graph, const Head &head,
                                const std::string &boxes,
                                const std::string &count) {
@@ -184,7 +186,6 @@ void Attachment::replaceOutput(quantize::Graph &graph, const Head &head,
   graph.proto().mutable_output()->Swap(&infos);
 }
 
-/// Checks the new model with ONNX's checker.
 bool Attachment::check(const onnx::ModelProto &model) {
   try {
     onnx::checker::check_model(model);
@@ -197,7 +198,8 @@ bool Attachment::check(const onnx::ModelProto &model) {
   }
 }
 
-/// Writes into `summary` what the new model reads and returns.
+/// Describes in `summary` the frame that the new model reads and the boxes that
+/// it returns.
 void Attachment::summarize(const std::optional<NetworkImage> &image,
                            const std::optional<Head> &head) {
   llvm::raw_string_ostream os(summary);
@@ -232,7 +234,8 @@ void Attachment::summarize(const std::optional<NetworkImage> &image,
      << "], count";
 }
 
-/// Returns the opset of ONNX's own operators.
+/// Returns the version of the standard operators (domain ai.onnx); 0 if the
+/// model does not import them.
 static int64_t opsetOf(const onnx::ModelProto &model) {
   for (const auto &entry : model.opset_import())
     if (entry.domain().empty() || entry.domain() == "ai.onnx")

@@ -1,4 +1,4 @@
-// Finds the boxes among the outputs of a detector.
+// Finds the output of a detector that contains the boxes.
 
 #include "compiler/attach/Heads.h"
 
@@ -8,7 +8,7 @@ using namespace llvm;
 
 namespace ingot::attach {
 
-/// Returns an entry of the model's metadata; empty if there is none.
+/// Returns the value of `key` in the model's metadata; empty if it is missing.
 static StringRef metadata(const onnx::ModelProto &model, StringRef key) {
   for (const auto &entry : model.metadata_props())
     if (entry.key() == key)
@@ -16,8 +16,9 @@ static StringRef metadata(const onnx::ModelProto &model, StringRef key) {
   return "";
 }
 
-/// Returns the number of entries of a Python dictionary from numbers to names,
-/// such as {0: 'person', 1: 'bicycle'}; 0 if the text has another form.
+/// Returns the number of entries of a Python dictionary from the numbers 0, 1,
+/// 2 ... to names, such as {0: 'person', 1: 'bicycle'}; 0 if the text has
+/// another form.
 static int64_t countNames(StringRef text) {
   text = text.trim();
   if (!text.consume_front("{") || !text.consume_back("}"))
@@ -44,7 +45,8 @@ static int64_t countNames(StringRef text) {
   return count;
 }
 
-/// Reads a pair of numbers such as [17, 3]; false if the text has another form.
+/// Reads the number of keypoints and the size of each (2 or 3) from a text such
+/// as "[17, 3]". Returns false if the text has another form.
 static bool readPair(StringRef text, int64_t &first, int64_t &second) {
   text = text.trim();
   if (!text.consume_front("[") || !text.consume_back("]"))
@@ -123,8 +125,9 @@ std::optional<Head> findHead(const onnx::ModelProto &model,
     head.extras = expected;
     return head;
   }
-  // Boxes along the last axis are many more than the numbers of each, unless
-  // the network is tiny.
+  // A head is [1, numbers of a box, boxes]. Fewer boxes than numbers mean that
+  // the axes are transposed, unless the number of rows is the expected one (a
+  // tiny network).
   bool isTransposed = rows > columns;
   if (isTransposed && named && rows == 4 + named + expected)
     isTransposed = false;
@@ -135,7 +138,8 @@ std::optional<Head> findHead(const onnx::ModelProto &model,
                             "--keypoints NxD how many keypoints");
   head.boxes = columns;
   head.classes = named ? named : rows - 4 - expected;
-  // Numbers after the classes whose meaning is unknown are kept.
+  // With a given number of classes and no keypoints, all numbers after the
+  // scores are extras, also if their meaning is unknown.
   bool isGiven = options.classes != 0;
   head.extras = isGiven && !head.keypoints ? rows - 4 - named : expected;
   if (head.classes < 1 || head.extras < 0 ||

@@ -2,11 +2,11 @@
 // frame is scaled by bilinear interpolation so that it just fits, pixels are
 // rounded to integers, and grey bars fill the rest.
 //
-// For planes of brightness and colour differences (NV12), the planes are scaled
-// first, each to the size that the network needs, and converted to RGB there.
+// The luma and chroma planes of NV12 and NV21 are scaled first, each to the
+// size that the frame has in the network's image, and then converted to RGB.
 //
-// If the size of the frame is dynamic, its place is computed from its size, in
-// integers: Ingot can derive bounds for these.
+// For a frame of dynamic size, nodes compute the position in the network's
+// image in integers, because Ingot can derive bounds of integers.
 
 #include "compiler/attach/Letterbox.h"
 
@@ -17,10 +17,11 @@ using namespace llvm;
 
 namespace ingot::attach {
 
-/// The brightness of the bars, which is that of Ultralytics.
+/// The grey level of the bars, as in Ultralytics.
 static constexpr double barLevel = 114;
 
-/// Returns a / b, rounded to an integer, ties to even, as Python does.
+/// Returns a / b for positive a and b, rounded to an integer, ties to even, as
+/// Python does.
 static int64_t roundedQuotient(int64_t a, int64_t b) {
   int64_t doubled = 2 * a + b, quotient = doubled / (2 * b);
   bool isTie = doubled % (2 * b) == 0;
@@ -43,7 +44,7 @@ Placement Placement::of(int64_t frameHeight, int64_t frameWidth,
   return place;
 }
 
-/// Whether the format has a plane of brightness and one of colour differences.
+/// Whether the format has a luma plane and a chroma plane.
 static bool hasPlanes(FrameFormat format) {
   return format == FrameFormat::Nv12 || format == FrameFormat::Nv21;
 }
@@ -68,7 +69,7 @@ std::vector<int64_t> frameShape(const FrameOptions &options) {
 }
 
 namespace {
-/// The place of a frame in the network's image, as tensors for the nodes.
+/// The tensors that hold the position of a frame in the network's image.
 struct PlaceTensors {
   /// int64 [1] each; empty if the frame has a fixed size.
   std::string height, width;
@@ -103,7 +104,7 @@ private:
 };
 } // namespace
 
-/// Sets the place of a frame of fixed size.
+/// Sets `at` and `map` for a frame of fixed size.
 void LetterboxBuilder::place() {
   int64_t height = options.height, width = options.width;
   Placement p = Placement::of(height, width, image);
@@ -119,7 +120,7 @@ void LetterboxBuilder::place() {
          pair(width, height, "frame_size")};
 }
 
-/// Returns Placement's height or width, computed from the sizes of the frame.
+/// Adds nodes that compute Placement's height or width from the frame's size.
 std::string LetterboxBuilder::fitAtRunTime(const std::string &size,
                                            const std::string &other,
                                            int64_t otherRoom, int64_t room,
@@ -144,7 +145,7 @@ std::string LetterboxBuilder::fitAtRunTime(const std::string &size,
                name);
 }
 
-/// Sets the place of a frame whose size is dynamic.
+/// Sets `at` and `map` for a frame of dynamic size.
 void LetterboxBuilder::placeAtRunTime() {
   auto shape = b.add("Shape", {frame}, "shape");
   auto height = b.slice(shape, 0, 0, 1, "frame_height"),
@@ -181,8 +182,8 @@ void LetterboxBuilder::placeAtRunTime() {
       "gain");
 }
 
-/// Returns float x [1, channels, ...] scaled to the size that the frame has in
-/// the network's image.
+/// Returns the float tensor x, [1, channels, ...], scaled to the size that the
+/// frame has in the network's image.
 std::string LetterboxBuilder::scaled(const std::string &x, int64_t channels,
                                      StringRef name) {
   std::string sizes;
@@ -199,7 +200,7 @@ std::string LetterboxBuilder::scaled(const std::string &x, int64_t channels,
 }
 
 /// Returns the scaled frame, as float [1, channels, height, width] from 0 to
-/// 255, of a format that stores all numbers of a pixel together.
+/// 255, if the format stores all channels of a pixel together.
 std::string LetterboxBuilder::pixels() {
   std::string x;
   int64_t channels = 1;
@@ -216,7 +217,8 @@ std::string LetterboxBuilder::pixels() {
   x = b.cast(x, onnx::TensorProto::FLOAT, "levels");
   if (at.scales)
     x = b.add("Round", {scaled(x, channels, "scaled")}, "rounded");
-  // The scaled image has fewer pixels to reorder than most frames.
+  // Channels are reordered after scaling, because the scaled image has fewer
+  // pixels than most frames.
   bool isReversed =
       options.format == FrameFormat::Bgr || options.format == FrameFormat::Bgra;
   if (isReversed)
@@ -224,8 +226,8 @@ std::string LetterboxBuilder::pixels() {
   return x;
 }
 
-/// Returns the scaled frame, as float [1, 3, height, width] from 0 to 255, of a
-/// format with a plane of brightness and a plane of colour differences.
+/// Returns the scaled frame, as float [1, 3, height, width] from 0 to 255, if
+/// the format has a luma plane and a chroma plane.
 std::string LetterboxBuilder::planes() {
   int64_t height = options.height, width = options.width;
   auto plane = [&](int64_t first, int64_t last, StringRef name) {
@@ -243,15 +245,14 @@ std::string LetterboxBuilder::planes() {
   chroma = scaled(b.cast(chroma, onnx::TensorProto::FLOAT, "chroma"), 2,
                   "scaled_chroma");
   auto all = b.add("Concat", {luma, chroma}, "yuv", {{"axis", int64_t(1)}});
-  // The conversion follows from the shares of red and blue in the brightness.
+  // The matrix follows from the weights of red and blue in the luma.
   bool is601 = options.colors == ColorSpace::Bt601 ||
                options.colors == ColorSpace::Bt601Full,
        isFull = options.colors == ColorSpace::Bt601Full ||
                 options.colors == ColorSpace::Bt709Full;
   double red = is601 ? 0.299 : 0.2126, blue = is601 ? 0.114 : 0.0722,
          green = 1 - red - blue;
-  // In the limited range, brightness is from 16 to 235, and a colour difference
-  // from 16 to 240.
+  // In the limited range, luma is from 16 to 235 and chroma from 16 to 240.
   double lumaScale = isFull ? 1 : 255.0 / 219,
          chromaScale = isFull ? 1 : 255.0 / 224, lumaZero = isFull ? 0 : 16;
   double u[3] = {0, -2 * (1 - blue) * blue / green, 2 * (1 - blue)},
@@ -285,7 +286,8 @@ FrameMap LetterboxBuilder::run(const std::string &result) {
     x = b.add("Pad", {x, at.pads, b.number(barLevel, "bar_level")},
               "with_bars");
   bool isGray = options.format == FrameFormat::Gray;
-  // States the size, which is fixed although the bars' sizes are not.
+  // The reshape states the size of the image, which is fixed although the sizes
+  // of the frame and the bars are not.
   if (!isFixed)
     x = b.reshape(x, {1, isGray ? 1 : 3, image.height, image.width}, "image");
   x = b.add("Mul", {x, b.number(1.0 / 255, "per_level")}, "image_0_to_1");

@@ -1,4 +1,4 @@
-// Fits a camera frame into the input of a network.
+// Adds nodes that fit a camera frame into the input of a network.
 
 #ifndef INGOT_COMPILER_ATTACH_LETTERBOX_H
 #define INGOT_COMPILER_ATTACH_LETTERBOX_H
@@ -13,16 +13,16 @@ struct NetworkImage {
   int64_t channels, height, width;
 };
 
-/// Tensors with which points of the network's image are mapped to points of the
+/// Names of the tensors that map points of the network's image to points of the
 /// frame: (point - origin) / gain, clipped to 0..size. `origin` and `size` are
 /// [2] (x, then y), `gain` is [1], all of float32.
 struct FrameMap {
   std::string origin, gain, size;
 };
 
-/// Where a frame of a fixed size is in the network's image. The scale is the
-/// same along both axes; what remains is split into two bars, of which the
-/// upper or left one is smaller if they differ.
+/// The position of a frame in the network's image, in pixels. `gain` scales
+/// both axes; two bars fill the rest of the image. If their sizes differ, the
+/// upper or left bar is the smaller one.
 struct Placement {
   int64_t height, width, top, left;
   double gain;
@@ -34,7 +34,8 @@ struct Placement {
 std::vector<int64_t> frameShape(const FrameOptions &options);
 
 /// Adds the nodes that turn the tensor `frame` (uint8) into the float32 tensor
-/// `result` (values from 0 to 1).
+/// `result` (values from 0 to 1). Returns the map from the network's image back
+/// to the frame.
 FrameMap addLetterbox(NodeBuilder &b, const FrameOptions &options,
                       const NetworkImage &image, const std::string &frame,
                       const std::string &result);

@@ -1,4 +1,4 @@
-// Appends nodes and constants to a list of nodes.
+// Appends ONNX nodes to a list, and their constants to a graph.
 
 #ifndef INGOT_COMPILER_ATTACH_NODEBUILDER_H
 #define INGOT_COMPILER_ATTACH_NODEBUILDER_H
@@ -9,7 +9,7 @@
 
 namespace ingot::attach {
 
-/// The value of an attribute.
+/// The value of a node's attribute.
 using Setting = std::variant<int64_t, std::vector<int64_t>, std::string>;
 
 class NodeBuilder {
@@ -30,9 +30,9 @@ public:
   /// Adds an output to the last node, and returns its name.
   std::string secondOutput(llvm::StringRef name);
 
-  /// Returns a constant vector; equal vectors are one constant.
+  /// Returns an int64 constant vector. Equal vectors share one constant.
   std::string ints(llvm::ArrayRef<int64_t> values);
-  /// Returns a constant scalar.
+  /// Returns a float32 constant scalar.
   std::string number(double value, llvm::StringRef name);
   std::string floats(llvm::ArrayRef<float> values,
                      llvm::ArrayRef<int64_t> shape, llvm::StringRef name);
@@ -44,7 +44,7 @@ public:
                       llvm::StringRef name) {
     return add("Reshape", {x, ints(shape)}, name);
   }
-  /// Returns the positions from `first` to before `last` along an axis.
+  /// Returns the elements [first, last) along an axis.
   std::string slice(const std::string &x, int64_t axis, int64_t first,
                     int64_t last, llvm::StringRef name) {
     return add("Slice", {x, ints({first}), ints({last}), ints({axis})}, name);

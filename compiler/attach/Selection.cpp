@@ -1,8 +1,8 @@
-// Selects the boxes of a detector.
+// Adds nodes that select the best boxes of a detector.
 //
-// Each box has the class with the largest score. So that boxes of different
-// classes do not suppress each other, each class is moved to a place of its own
-// before NonMaxSuppression, as Ultralytics does.
+// Each box gets the class with the largest score. The boxes of each class are
+// shifted to a region of their own before NonMaxSuppression, as Ultralytics
+// does, so that boxes of different classes do not suppress each other.
 
 #include "compiler/attach/Heads.h"
 
@@ -12,7 +12,8 @@ using namespace llvm;
 
 namespace ingot::attach {
 
-/// The distance between the places of classes, in pixels; that of Ultralytics.
+/// The distance between the regions of consecutive classes, in pixels, as in
+/// Ultralytics.
 static constexpr double classDistance = 7680;
 
 namespace {
@@ -35,14 +36,15 @@ private:
   const BoxOptions &options;
   const std::optional<FrameMap> &map;
   int64_t most;
-  /// Of the selected boxes: corners [most, 4], score and class [most, 1],
-  /// extras [most, extras] or empty, and their number, int32 [1].
+  /// Names of the tensors of the selected boxes: corners ([most, 4] or [1,
+  /// most, 4]), score and class [most, 1], extras [most, extras] (empty name if
+  /// there are none), and the number of boxes, int32 [1].
   std::string corners, score, kind, extras, number;
 };
 } // namespace
 
-/// Returns the first elements of the vector `x` of dynamic size, at most as
-/// many as selected, followed by zeros.
+/// Returns the vector `x`, which has a dynamic size of at most `most`, followed
+/// by as many zeros as make `most` elements.
 static std::string filledUp(NodeBuilder &b, const std::string &x,
                             int64_t most) {
   auto longer = b.add("Concat", {x, b.ints(std::vector<int64_t>(most, 0))},
@@ -51,7 +53,7 @@ static std::string filledUp(NodeBuilder &b, const std::string &x,
                    "indices");
 }
 
-/// Selects the best boxes of a head with a score for each class.
+/// Selects the best boxes of a head that has a score for each class.
 void SelectionBuilder::select(const std::string &x) {
   auto centers = b.slice(x, 1, 0, 2, "centers"),
        sizes = b.slice(x, 1, 2, 4, "sizes"),
@@ -110,7 +112,7 @@ void SelectionBuilder::select(const std::string &x) {
 
 /// Takes the best boxes of a network that has selected them itself.
 void SelectionBuilder::takeSelected(const std::string &x) {
-  // The network may order its rows in another way than by score.
+  // The network need not sort its rows by score.
   auto scores =
       b.reshape(b.slice(x, 2, 4, 5, "scores"), {head.boxes}, "scores_of_boxes");
   auto order = b.add("TopK", {scores, b.ints({most})}, "best_scores",

@@ -7,10 +7,10 @@
 
 namespace ingot {
 
-/// Frees the data of the large tensors (resources) of all modules in a context;
-/// these modules must not be used afterwards. Without this call, the data would
-/// be kept as long as the context exists. Also returns the freed memory to the
-/// operating system.
+/// Frees the data of the large tensors (MLIR resources) of all modules in a
+/// context; these modules must not be used afterwards. Without this call, the
+/// data would live as long as the context. With glibc, also returns the freed
+/// memory to the operating system.
 void freeTensors(mlir::MLIRContext &context);
 
 } // namespace ingot

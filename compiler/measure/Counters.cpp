@@ -36,7 +36,7 @@ static constexpr Event kEvents[] = {
     {"cpu-ns", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK},
 };
 
-/// Opens a counter; returns its file, or -1 with errno.
+/// Opens a counter. Returns its file descriptor, or -1 with errno set.
 static int openCounter(const Event &event) {
   perf_event_attr attribute = {};
   attribute.size = sizeof attribute;
@@ -52,7 +52,7 @@ static int openCounter(const Event &event) {
                      /*group=*/-1, PERF_FLAG_FD_CLOEXEC));
 }
 
-/// Reports why the system does not count an event.
+/// Reports why the system does not count the event `name`.
 static void reportRefusal(StringRef name, int error, Diagnostics &diagnostics) {
   if (error == EACCES || error == EPERM) {
     std::string level = "unknown";
@@ -120,8 +120,8 @@ std::vector<double> Counters::read() const {
       continue;
     }
     // If more events are open than the processor can count at a time, the
-    // system counts them in turns. So the count is extrapolated to the whole
-    // time.
+    // system counts each only for a part of the time. So the count is
+    // extrapolated to the whole time.
     counts.push_back(double(value.count) * double(value.enabled) /
                      double(value.running));
   }

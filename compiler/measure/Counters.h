@@ -1,5 +1,5 @@
-// Counts events of the processor and of the system while code runs: cycles,
-// instructions, cache misses ... (perf_event_open of Linux).
+// Counts events of the processor and of the system while code runs, such as
+// cycles, instructions and cache misses (perf_event_open of Linux).
 
 #ifndef INGOT_COMPILER_MEASURE_COUNTERS_H
 #define INGOT_COMPILER_MEASURE_COUNTERS_H
@@ -12,9 +12,9 @@ namespace ingot {
 
 class Counters {
 public:
-  /// Opens counters of this thread and of the threads that it creates later;
-  /// null with diagnostics if a name is unknown, or if the machine or the
-  /// system does not count the event.
+  /// Opens counters of this thread and of the threads that it creates later.
+  /// Returns null with diagnostics if a name is unknown, or if the machine or
+  /// the system does not count the event.
   static std::unique_ptr<Counters> open(llvm::ArrayRef<std::string> names,
                                         Diagnostics &diagnostics);
   ~Counters();

@@ -1,8 +1,8 @@
-// /sys/class/powercap contains a folder intel-rapl:N for each package, also on
-// processors of AMD, with these files: `name` (package-0), `energy_uj` (a
-// counter of microjoules, which the processor updates every millisecond), and
-// `max_energy_range_uj` (the value after which the counter restarts). The
-// counter of a package includes the domains within it (intel-rapl:N:M).
+// /sys/class/powercap contains a folder intel-rapl:N for each processor package
+// (of Intel or AMD), with these files: `name` (package-0), `energy_uj` (a
+// counter of microjoules, which the processor updates about every millisecond),
+// and `max_energy_range_uj` (the value after which the counter restarts). The
+// counter of a package includes its domains, such as cores (intel-rapl:N:M).
 
 #include "compiler/measure/Energy.h"
 
@@ -15,8 +15,7 @@ using namespace llvm;
 
 namespace ingot {
 
-/// Returns the text of a file that the Linux kernel provides; nothing if it
-/// cannot be read.
+/// Returns the text of a file in /sys; nullopt if it cannot be read.
 static std::optional<std::string> textOf(const std::string &file) {
   auto buffer = MemoryBuffer::getFileAsStream(file);
   if (!buffer)
@@ -37,7 +36,7 @@ std::optional<EnergyMeter> EnergyMeter::find(StringRef folder) {
   std::error_code error;
   for (sys::fs::directory_iterator entry(folder, error), end;
        !error && entry != end; entry.increment(error)) {
-    // The same package may also have a folder intel-rapl-mmio:N.
+    // Skips a second folder of the same package, intel-rapl-mmio:N.
     if (!sys::path::filename(entry->path()).starts_with("intel-rapl:"))
       continue;
     std::optional<std::string> name = textOf(entry->path() + "/name");

@@ -1,4 +1,4 @@
-// Reads how much energy the processor uses, by the counters of Linux (RAPL).
+// Measures the energy that the processor uses, with Linux's RAPL counters.
 
 #ifndef INGOT_COMPILER_MEASURE_ENERGY_H
 #define INGOT_COMPILER_MEASURE_ENERGY_H
@@ -12,18 +12,18 @@
 
 namespace ingot {
 
-/// The energy of all processor packages of this machine, which includes that of
-/// other programs and of idle cores.
+/// Measures the energy of all processor packages of this machine, which
+/// includes the energy for other programs and idle cores.
 class EnergyMeter {
 public:
-  /// Finds the counters in `folder` (Linux: /sys/class/powercap); nothing if
-  /// there are none, or if this user must not read them.
+  /// Finds the counters in `folder` (Linux: /sys/class/powercap). Returns
+  /// nullopt if there are none, or if this user may not read them.
   static std::optional<EnergyMeter> find(llvm::StringRef folder);
 
-  /// Begin and end a period; there may be several, one after the other.
+  /// Begin and end a measured period. Several periods may follow each other.
   void start();
   void stop();
-  /// The energy and the length of all periods.
+  /// The energy and the time of all periods together.
   double joules = 0, seconds = 0;
 
 private:

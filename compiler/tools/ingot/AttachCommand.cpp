@@ -26,7 +26,8 @@ int attachCommand(Arguments &arguments, Diagnostics &diagnostics) {
                                 summary, diagnostics);
   if (!model)
     return diagnostics.exitCode();
-  // Ingot recognizes its own files by the producer.
+  // checkReplaceable recognizes files of Ingot by the producer, and lets later
+  // commands overwrite them without --force.
   model->model().set_producer_name("ingot");
   model->model().set_producer_version(ingotVersion.str());
   std::string bytes;

@@ -6,8 +6,8 @@ using namespace llvm;
 
 namespace ingot {
 
-/// Returns the index of an option's value in `names`; 0 with a diagnostic if the
-/// value is unknown.
+/// Returns the index of an option's value in `names`; 0 if the option is not
+/// given, and with a diagnostic if its value is unknown.
 static size_t readChoice(const cl::opt<std::string> &option,
                          ArrayRef<StringRef> names, Diagnostics &diagnostics) {
   if (!option.getNumOccurrences())
@@ -22,7 +22,8 @@ static size_t readChoice(const cl::opt<std::string> &option,
   return 0;
 }
 
-/// Reads the size of a frame: 1280x720, or `any`.
+/// Reads the size of a frame, such as 1280x720, or `any`. Returns false if the
+/// text cannot be parsed.
 static bool readFrameSize(StringRef text, attach::FrameOptions &frame,
                           Diagnostics &diagnostics) {
   bool hasPlanes = frame.format >= attach::FrameFormat::Nv12;
@@ -32,8 +33,8 @@ static bool readFrameSize(StringRef text, attach::FrameOptions &frame,
                          "--frame: frames in nv12 and nv21 need a fixed size");
     return true;
   }
-  // No camera has longer sides; float32 holds coordinates of this size with
-  // enough fractional digits.
+  // Few cameras have longer sides, and coordinates below this limit have at
+  // least 10 fractional bits in float32.
   constexpr int64_t most = 16384;
   auto read = [&](StringRef part, int64_t &size) {
     return !part.getAsInteger(10, size) && size >= 1 && size <= most;
