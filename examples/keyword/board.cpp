@@ -1,8 +1,8 @@
-// board.cpp: the words of a recording in flash, and what a call costs.
+// board.cpp: finds the words of a recording in flash, and measures the calls.
 //
-// Prints the words, the instructions of a call that takes 20 ms of new samples,
-// those of the same network that computes its whole window, and the memory of
-// both. Both must give the same probabilities.
+// Prints the words, and the instructions per call and the memory of two forms
+// of the network: one takes 20 ms of new samples in each call, the other
+// computes its whole window. Both must give the same probabilities.
 
 #include "board.h"
 #include "spotter.h"
@@ -17,7 +17,7 @@ Spotter spotter;
 whole::arena arena;
 int16_t window[WHOLE_SAMPLES_ELEMENTS];
 
-/// How many windows are computed as a whole, for comparison.
+/// The number of windows that are also computed as a whole, for comparison.
 constexpr int compared = 3;
 
 void print(const char *before, uint32_t number, const char *after) {
@@ -26,13 +26,13 @@ void print(const char *before, uint32_t number, const char *after) {
   board_print(after);
 }
 
-/// The samples of the recording from `at` on, copied to RAM as a driver of a
-/// microphone would store them.
+/// Copies `count` samples of the recording from index `at` on to RAM, where a
+/// microphone driver would store them.
 void copy(int16_t *to, size_t at, size_t count) {
   __builtin_memcpy(to, recording + at, count * sizeof *to);
 }
 
-/// Whether two lists of probabilities have the same bits.
+/// Whether the probabilities of all classes have the same bits.
 bool isSame(const float *a, const float *b) {
   for (int i = 0; i < Spotter::classes; ++i) {
     uint32_t x, y;

@@ -1,4 +1,4 @@
-// main.cpp: prints the words in a WAV file and the times at which they end.
+// main.cpp: prints the words in a WAV file and the times of their detection.
 //
 // usage: keyword FILE.wav    (16 kHz, mono, 16 bits)
 
@@ -22,7 +22,7 @@ int fail(const char *path, const char *what) {
   return 1;
 }
 
-/// Reads the whole file; false if it cannot be read.
+/// Reads the whole file. Returns false if it cannot be read.
 bool readFile(const char *path, std::vector<unsigned char> &bytes) {
   std::FILE *file = std::fopen(path, "rb");
   if (!file)
@@ -35,8 +35,8 @@ bool readFile(const char *path, std::vector<unsigned char> &bytes) {
   return isRead;
 }
 
-/// Finds the samples in the bytes of a WAV file. Returns an error message; null
-/// if there is none.
+/// Copies the samples from the bytes of a WAV file. Returns null, or an error
+/// message.
 const char *findSamples(const std::vector<unsigned char> &bytes,
                         std::vector<int16_t> &samples) {
   if (bytes.empty())
@@ -68,7 +68,7 @@ const char *findSamples(const std::vector<unsigned char> &bytes,
         samples.push_back(int16_t(number(chunk + 8 + i, 2)));
       return nullptr;
     }
-    // Chunks begin at even addresses.
+    // A padding byte follows a chunk of odd size.
     at += 8 + size + (size % 2 && size < room ? 1 : 0);
   }
   return "the file has no samples";

@@ -1,7 +1,7 @@
 """The models of this example: log-mel features and a small network of depthwise separable convolutions.
 
 usage: models.py calibrate SAMPLES.npz        writes windows of features for `ingot quantize`
-       models.py join NETWORK.onnx OUT.onnx   puts the features before a network; the result takes samples
+       models.py join NETWORK.onnx OUT.onnx   writes a model that computes the features, then a network; it reads samples
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ import onnx
 from onnx import TensorProto, compose, helper, numpy_helper
 
 RATE, FRAMES, BANDS = 16000, 49, 40
-LENGTH, STEP = 512, 320  # samples of a frame, and from one frame to the next: 32 and 20 ms
+LENGTH, STEP = 512, 320  # samples in a frame (32 ms), and between the starts of consecutive frames (20 ms)
 SAMPLES = (FRAMES - 1) * STEP + LENGTH  # the window that the network sees: 0.992 s
 LOW, HIGH, FLOOR = 60.0, 7600.0, 1e-4
 
 
 @dataclass
 class Layer:
-    """A convolution with ReLU. Along time it has stride 1 and no padding, so that --stream computes new columns only."""
+    """A convolution with ReLU. Along time it has stride 1 and no padding, so that --stream computes only new positions."""
 
     name: str
     channels: int
@@ -47,7 +47,7 @@ LAYERS = [
 
 
 def mel_weights() -> np.ndarray:
-    """The weights that MelWeightMatrix defines: [bins, bands]."""
+    """Returns the matrix of ONNX's MelWeightMatrix: [bins, bands]."""
     mel = lambda hertz: 2595 * np.log10(1 + hertz / 700)
     step = (mel(HIGH) - mel(LOW)) / (BANDS + 2)
     hertz = 700 * (10 ** ((mel(LOW) + np.arange(BANDS + 2) * step) / 2595) - 1)
@@ -66,14 +66,14 @@ WINDOW = np.hanning(LENGTH + 1)[:-1].astype(np.float32)
 
 
 def features(samples: np.ndarray) -> np.ndarray:
-    """Computes what the model of `feature_model` computes, with NumPy: [FRAMES, BANDS]."""
+    """Returns the features of SAMPLES samples, computed with NumPy as feature_model() does: [FRAMES, BANDS]."""
     frames = np.stack([samples[i * STEP : i * STEP + LENGTH] for i in range(FRAMES)]).astype(np.float32) / 32768
     power = np.abs(np.fft.rfft(frames * WINDOW)) ** 2
     return np.log(power @ mel_weights() + FLOOR).astype(np.float32)
 
 
 def feature_model() -> onnx.ModelProto:
-    """Samples (int16) to the logarithms of the powers of BANDS bands of frequencies in FRAMES frames."""
+    """Returns a model from int16 samples to log-mel features: the logarithm of the power of BANDS bands in FRAMES frames."""
     constant = lambda name, array: numpy_helper.from_array(np.asarray(array), name)
     node = helper.make_node
     nodes = [
@@ -103,7 +103,7 @@ def feature_model() -> onnx.ModelProto:
 
 
 def network(weights: list[tuple[np.ndarray, np.ndarray]], classes: list[str]) -> onnx.ModelProto:
-    """The network on features; its metadata name the classes."""
+    """Returns the network from features to probabilities; its metadata contains the names of the classes."""
     nodes, constants, value = [], [], "features"
     for layer, (w, b) in zip(LAYERS, weights):
         constants += [numpy_helper.from_array(w, layer.name + "_w"), numpy_helper.from_array(b, layer.name + "_b")]

@@ -20,7 +20,7 @@ WORDS = {"ai": "ai", "us": "us", "mo": "mo", "sa": "sa", "she": "Se", "uma": "um
 
 
 def speak(rng: np.random.Generator, word: str) -> np.ndarray:
-    """Returns the samples of one word in a voice of its own, with a root mean square of 1."""
+    """Returns the samples of one word in a random voice, with a root mean square of 1."""
     voice, pitch = rng.uniform(0.85, 1.2), rng.uniform(90, 240)
     sounds = WORDS[word]
     length = int(rng.uniform(0.4, 0.7) * RATE)
@@ -47,7 +47,7 @@ def speak(rng: np.random.Generator, word: str) -> np.ndarray:
 
 
 def noise(rng: np.random.Generator, count: int) -> np.ndarray:
-    """Returns noise whose spectrum falls, with a root mean square of 1."""
+    """Returns noise with less power at high frequencies, and with a root mean square of 1."""
     spectrum = np.fft.rfft(rng.normal(0, 1, count))
     spectrum /= np.maximum(np.fft.rfftfreq(count, 1 / RATE), 30) ** rng.uniform(0, 1)
     samples = np.fft.irfft(spectrum, count)
@@ -55,7 +55,7 @@ def noise(rng: np.random.Generator, count: int) -> np.ndarray:
 
 
 def say(rng: np.random.Generator, words: list[str], noise_db: float) -> tuple[np.ndarray, list[float]]:
-    """Returns the samples of words with pauses, as int16, and the time at which each word ends."""
+    """Returns the int16 samples of words with pauses and noise, and the time in seconds at which each word ends."""
     parts, ends, at = [], [], 0
     for word in words:
         pause, spoken = np.zeros(int(rng.uniform(0.6, 0.9) * RATE)), speak(rng, word)

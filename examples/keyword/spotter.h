@@ -14,7 +14,7 @@ public:
   static constexpr int rate = 16000;
   static constexpr int step = int(KEYWORD_SAMPLES_ELEMENTS);
   static constexpr int classes = int(KEYWORD_PROBABILITIES_ELEMENTS);
-  /// What the network tells apart; class 0 is everything else.
+  /// Returns the name of a class; class 0 is any sound that is no known word.
   static const char *nameOf(int word) {
     static const char *const names[] = {"none", "ai",  "us", "mo",
                                         "sa",   "she", "uma"};
@@ -24,13 +24,13 @@ public:
     return names[word];
   }
 
-  /// Takes the next `step` samples. Returns the word that they complete; 0 if
-  /// they complete none, and -1 if the network reports an error.
+  /// Takes the next `step` samples. Returns the class of the word that they
+  /// complete; 0 if they complete none, and -1 if the network reports an error.
   int hear(const int16_t *samples) {
     keyword_io io = {samples, probabilities, state};
     if (keyword::run(io, arena) != INGOT_OK)
       return -1;
-    // The first calls fill the state: their probabilities mean nothing.
+    // The first calls fill the state; their probabilities have no meaning.
     if (++calls < int(KEYWORD_STREAM_CALLS))
       return 0;
     if (pause > 0)
@@ -46,14 +46,14 @@ public:
     return best;
   }
 
-  /// The probabilities after the last call.
+  /// The probabilities that the last call of hear() computed.
   float probabilities[classes];
 
 private:
-  /// A mean over about this many calls.
+  /// `mean` is a moving average over about this many calls.
   static constexpr float smoothing = 8;
   static constexpr float threshold = 0.7f;
-  /// Calls after a word in which no further word is reported.
+  /// The number of calls after a word in which no further word is reported.
   static constexpr int pauseAfterWord = 35;
 
   keyword::arena arena;

@@ -19,7 +19,7 @@ CLASSES = ["none", *speech.WORDS]
 
 
 def sample(rng: np.random.Generator) -> tuple[np.ndarray, int]:
-    """Returns the features of one window and its class. A word that is cut off by the window counts as none."""
+    """Returns the features of a random window and its class: "none" also for a word that the window cuts off."""
     label = int(rng.integers(0, len(CLASSES) + 1)) % len(CLASSES)
     window = np.zeros(models.SAMPLES)
     if label:
@@ -45,7 +45,7 @@ def samples(seed: int, count: int) -> tuple[torch.Tensor, torch.Tensor]:
 
 
 class Network(nn.Module):
-    """The network as models.network writes it, with batch normalization, which is folded into the weights."""
+    """The network of models.network() without Softmax, with batch normalization, which folded() folds into the weights."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -4,7 +4,7 @@
     make_model.py FOLDER [--layers N] [--hidden N] [--heads N] [--vocabulary N]
 
 The network is a BERT encoder with the sizes of MiniLM (6 layers, 384 hidden units, 12 heads, 30,522 tokens) and the
-names of `transformers`; its tokenizer is an uncased WordPiece tokenizer whose tokens are taken from make_sentences.py.
+names of `transformers`; its tokenizer is an uncased WordPiece tokenizer with tokens from the words of make_sentences.py.
 Needs: pip install onnx numpy
 """
 import argparse
@@ -21,12 +21,13 @@ from onnx import TensorProto, helper, numpy_helper
 from make_sentences import sentences
 
 POSITIONS = 512
-# The numbers of these tokens in the vocabulary of BERT.
+# The ids of the special tokens in BERT's vocabulary.
 SPECIAL = {"[PAD]": 0, "[UNK]": 100, "[CLS]": 101, "[SEP]": 102, "[MASK]": 103}
 
 
 def vocabulary(size):
-    """Returns the numbers of the tokens: characters, then the parts of words of up to 7 letters, frequent ones first."""
+    """Returns the ids of the tokens: special tokens, single characters, then parts of words of 2 to 7 letters, those that
+    cover the most letters first."""
     numbers = dict(SPECIAL)
     free = [i for i in range(104) if i not in SPECIAL.values()]
     numbers.update({f"[unused{i}]": number for i, number in enumerate(free)})
@@ -78,7 +79,7 @@ class Graph:
         return name
 
     def integers(self, *values):
-        """A constant for these integers; a single one is a vector of one element."""
+        """Returns an int64 constant vector. Equal vectors share one constant."""
         name = "integers_" + "_".join(map(str, values))
         if name not in self.known:
             self.known[name] = self.constant(name, np.array(values, np.int64))
@@ -95,7 +96,7 @@ class Graph:
         return name + "_output"
 
     def linear(self, value, name, rows, columns):
-        # torch stores a weight as output x input, its exporter as input x output.
+        # torch stores the weight as [outputs, inputs]; its ONNX exporter transposes it.
         weight = self.constant(f"{name}.weight_transposed", self.normal(columns, rows).T)
         product = self.node("MatMul", [value, weight], f"{name}/MatMul")
         return self.node("Add", [self.constant(f"{name}.bias", self.normal(columns)), product], f"{name}/Add")

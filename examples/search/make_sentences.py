@@ -37,7 +37,7 @@ ENDS = ("but nobody noticed|and the newspapers reported it|although the doctor h
 
 def sentences(count):
     generator = random.Random(20)
-    # Only random() is the same in all versions of Python.
+    # random() gives the same numbers in all versions of Python; choice() and others may not.
     pick = lambda values: values[int(generator.random() * len(values))]
     seen = set()
     while len(seen) < count:

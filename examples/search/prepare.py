@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
-"""Prepares a sentence encoder for Ingot: pooling and normalization become a part of the network, and the sentences of a
-batch share their matrix multiplications.
+"""Prepares a sentence encoder for Ingot: adds pooling and normalization to the network, and joins the matrix
+multiplications of the sentences in a batch.
 
     prepare.py MODEL_FOLDER FOLDER [--length N]
 
-MODEL_FOLDER is that of an export by Optimum or of a repository of sentence-transformers: model.onnx (or onnx/model.onnx)
-and tokenizer.json. Written are
+MODEL_FOLDER is an export by Optimum or a repository of sentence-transformers: model.onnx (or onnx/model.onnx) and
+tokenizer.json. The program writes into FOLDER
 
-    encoder.onnx     input_ids, attention_mask -> embedding, of length 1
+    encoder.onnx     input_ids, attention_mask -> embedding, a vector of length 1 for each sentence
     scores.onnx      vectors, query -> scores: the product of a matrix and a vector
-    tokenizer.json   cuts texts after as many tokens as the model takes, does not pad
+    tokenizer.json   truncates texts to --length tokens (default: the most that the model takes), does not pad
 
-The options of `ingot` for their sizes are printed. Needs: pip install onnx numpy
+and prints the options of `ingot` that state the sizes of both networks. Needs: pip install onnx numpy
 """
 import argparse
 import hashlib
@@ -32,7 +32,7 @@ def fail(message):
 
 
 def read_json(path):
-    """Returns the content of a JSON file; an empty dictionary if there is no such file."""
+    """Returns the content of a JSON file; an empty dictionary if the file does not exist."""
     if not path.exists():
         return {}
     try:
@@ -49,7 +49,7 @@ def find(folder, *names):
 
 
 def longest(folder, tokens):
-    """Returns how many tokens of a text the model takes, special tokens included."""
+    """Returns the largest number of tokens of a text that the model takes, special tokens included."""
     most = read_json(folder / "config.json").get("max_position_embeddings", 512)
     stated = (read_json(folder / "sentence_bert_config.json").get("max_seq_length")
               or (tokens.get("truncation") or {}).get("max_length")
@@ -58,9 +58,9 @@ def longest(folder, tokens):
 
 
 def pooling(folder):
-    """Returns how the vectors of the tokens become one: "mean" or "cls"."""
+    """Returns how the vectors of a sentence's tokens become one vector: "mean", or "cls" for that of the first token."""
     config = read_json(folder / "1_Pooling" / "config.json")
-    # Older files have a flag for each mode, newer ones a name.
+    # Older files have a flag for each mode, newer ones the name of a mode.
     chosen = [name for name, value in config.items() if name.startswith("pooling_mode_") and value is True]
     chosen = [config["pooling_mode"]] if "pooling_mode" in config else chosen
     known = {"pooling_mode_mean_tokens": "mean", "pooling_mode_cls_token": "cls", "mean": "mean", "cls": "cls"}
@@ -95,7 +95,7 @@ class Appendix:
 
 
 def add_pooling(model, mode):
-    """Makes the network one from (input_ids, attention_mask) to `embedding`; returns the size of an embedding."""
+    """Changes the interface of the network to (input_ids, attention_mask) -> embedding; returns the size of an embedding."""
     graph = model.graph
     inputs = {value.name: value for value in graph.input}
     for name in ("input_ids", "attention_mask"):
@@ -109,7 +109,7 @@ def add_pooling(model, mode):
     if not source:
         fail(f"the network has none of the outputs sentence_embedding, last_hidden_state, token_embeddings; it has "
              f"{', '.join(outputs)}: export it with --task feature-extraction")
-    # The size of `sentence_embedding` is often left open; it is that of a token's vector.
+    # The size of `sentence_embedding` is often symbolic; it equals the size of a token's vector.
     sizes = [symbols(outputs[name])[-1] for name in (source, "token_embeddings") if name in outputs]
     size = next((size for size in sizes if isinstance(size, int) and size > 0), 0)
     if not size:
@@ -155,16 +155,16 @@ def add_pooling(model, mode):
     return size
 
 
-# Operators that compute each token alone, where all their tensors end with the axis of the hidden units.
+# Operators that compute each token independently if all operands are [batch, length, units], vectors or scalars.
 TOKENWISE = {"Add", "Sub", "Mul", "Div", "Erf", "Gelu", "FastGelu", "Tanh", "Sigmoid", "Relu", "Sqrt", "Pow", "Cast",
              "Identity", "LayerNormalization", "ReduceMean"}
 
 
 def join_tokens(model):
-    """Joins the axes [batch, length, units] to [tokens, units] where each token is computed alone.
+    """Reshapes [batch, length, units] to [tokens, units] for operators that compute each token independently.
 
-    A matrix multiplication then has one tall matrix instead of a short one for each sentence. Reshape nodes are inserted
-    where another operator reads such a tensor.
+    A matrix multiplication then has one tall matrix instead of a short one for each sentence. Reshape nodes restore the
+    three axes of a tensor that any other operator reads.
     """
     graph = model.graph
     shapes = {}
@@ -205,7 +205,7 @@ def join_tokens(model):
 
     def is_hidden(value):
         shape = shapes.get(value, [])
-        # The names of the first two sizes say nothing: inference often replaces them.
+        # The first two sizes may be any symbols: shape inference often renames them.
         return len(shape) == 3 and [isinstance(size, int) and size > 0 for size in shape] == [False, False, True]
 
     def is_vector(value):
@@ -273,7 +273,7 @@ def main():
     tokens["truncation"] = {"max_length": length, "strategy": "LongestFirst", "stride": 0, "direction": "Right"}
     tokens["padding"] = None
     text = json.dumps(tokens, ensure_ascii=False)
-    # An index belongs to a network and a tokenizer: the hash of the model covers both.
+    # An index stores the hash of the model. With the tokenizer's hash in its metadata, it identifies both.
     onnx.helper.set_model_props(model, {"tokenizer_sha256": hashlib.sha256(text.encode()).hexdigest()})
     options.folder.mkdir(parents=True, exist_ok=True)
     (options.folder / "tokenizer.json").write_text(text, encoding="utf-8")

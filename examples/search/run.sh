@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Makes a program that searches sentences, an index of 10,000 sentences, and answers three queries.
+# Builds a program that searches sentences, writes an index of 10,000 sentences, and answers three queries.
 #
 #   run.sh FOLDER [MODEL_FOLDER]
 #
-# FOLDER receives everything that is made. MODEL_FOLDER has model.onnx and tokenizer.json of a sentence encoder; without
-# it make_model.py writes one with random weights. Variables: INGOT, PYTHON (with the packages onnx and numpy), CXX,
+# FOLDER receives all results. MODEL_FOLDER has model.onnx and tokenizer.json of a sentence encoder; without this argument,
+# make_model.py writes an encoder with random weights. Variables: INGOT, PYTHON (with the packages onnx and numpy), CXX,
 # SENTENCES (a text file of your own), PREPARE_FLAGS, INGOT_FLAGS.
 set -euo pipefail
 [ $# = 1 ] || [ $# = 2 ] || { sed -n 's/^# \{0,1\}//p' "$0" | tail -n +2; exit 2; }
@@ -20,10 +20,10 @@ sentences=$(realpath "${SENTENCES:-$out/sentences.txt}")
 if [ $# = 1 ]; then
   "$python" "$here/make_model.py" "$model"
 fi
-# prepare.py prints the options for the sizes of the two functions.
+# prepare.py prints the options of `ingot` for the sizes of the two networks.
 options=$("$python" "$here/prepare.py" "$model" "$out" ${PREPARE_FLAGS:-})
 cd "$out"
-# The weights become an object file: a single program contains everything.
+# The weights become an object file, which is linked into the program.
 "$ingot" encoder.onnx -o network.cpp $options --threads none --weights object --force -q ${INGOT_FLAGS:-}
 "$ingot" tokenizer tokenizer.json -o tokenizer.cpp --force -q
 "${CXX:-g++}" -std=c++17 -O2 -I. "$here/search.cpp" network.cpp tokenizer.cpp network.weights.o -pthread -o search

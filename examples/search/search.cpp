@@ -1,8 +1,8 @@
 // search.cpp - finds the sentences of a file that are most similar to a query.
 //
-// network.h has the two compiled functions: embed (tokens -> a vector of length
-// 1 for each sentence) and scores (vectors, query -> cosines); tokenizer.h is
-// the compiled tokenizer.
+// network.h declares two compiled functions: embed (tokens -> a vector of
+// length 1 for each sentence) and scores (vectors, query -> cosines);
+// tokenizer.h declares the compiled tokenizer.
 #include "network.h"
 #include "tokenizer.h"
 
@@ -25,12 +25,12 @@
 
 namespace {
 
-constexpr size_t kSize = NETWORK_SCORES_QUERY_ELEMENTS; // of a vector
-constexpr size_t kLength = NETWORK_EMBED_LENGTH_MOST;   // tokens of a text
-constexpr size_t kBatch = NETWORK_EMBED_BATCH_MOST;     // texts of a call
-constexpr size_t kRows = NETWORK_SCORES_ROWS_MOST;      // vectors of a call
-/// Texts of similar length are computed together until they have this many
-/// tokens, so that the weights are read once for all of them.
+constexpr size_t kSize = NETWORK_SCORES_QUERY_ELEMENTS; // numbers in a vector
+constexpr size_t kLength = NETWORK_EMBED_LENGTH_MOST;   // most tokens of a text
+constexpr size_t kBatch = NETWORK_EMBED_BATCH_MOST;     // most texts per call
+constexpr size_t kRows = NETWORK_SCORES_ROWS_MOST;      // most vectors per call
+/// Texts of similar length form a batch of at most this many tokens (or of a
+/// single text), so that the weights are read once for the whole batch.
 constexpr size_t kTokensTogether = 128;
 
 const char *const kHelp =
@@ -52,7 +52,7 @@ const char *const kHelp =
 
 std::string read_file(const std::string &path, const std::string &what) {
   std::ifstream file(path, std::ios::binary);
-  // A folder can be opened, but not read.
+  // A folder is opened without an error, but cannot be read.
   if (!file || file.peek() == std::ifstream::traits_type::eof()) {
     if (file.eof() && !file.bad())
       return "";
@@ -75,8 +75,8 @@ std::vector<std::string> lines_of(const std::string &text) {
   return lines;
 }
 
-/// Returns the start of `text` for a terminal: control characters become
-/// spaces, and bytes that are not UTF-8 become question marks.
+/// Returns the first 200 bytes of `text` for a terminal: control characters
+/// become spaces, and bytes that are not UTF-8 become question marks.
 std::string printable(const std::string &text) {
   constexpr size_t kMost = 200;
   std::string result;
@@ -106,16 +106,16 @@ std::string printable(const std::string &text) {
 
 // ------------------------------------------------------------------- index
 
-/// The sentences of a file that have tokens, with their vectors.
+/// The lines of a file that contain text, with their vectors.
 struct Index {
   std::vector<uint64_t> lines; // numbers of lines, from 1
   std::vector<std::string> texts;
   std::vector<float> vectors; // kSize for each sentence
 };
 
-/// The start of an index file. It is followed by the number of the line and the
-/// end of the text of each sentence (uint64_t), by the vectors, by the texts,
-/// and by a checksum of all of that.
+/// The start of an index file. It is followed by the line numbers of all
+/// sentences, by the ends of their texts (both uint64_t), by the vectors, by
+/// the texts, and by a checksum of all bytes before it.
 struct Header {
   char magic[8];
   uint32_t byte_order, size;
@@ -126,7 +126,7 @@ constexpr char kMagic[8] = {'I', 'N', 'D', 'E', 'X', ' ', '1', '\n'};
 constexpr uint32_t kByteOrder = 0x01020304;
 static_assert(sizeof NETWORK_MODEL_SHA256 == 65, "a SHA-256 has 64 digits");
 
-/// FNV-1a, in steps of 8 bytes.
+/// Returns a hash similar to FNV-1a that takes 8 bytes in each step.
 uint64_t checksum(const char *data, size_t bytes) {
   uint64_t hash = 14695981039346656037u;
   for (size_t at = 0; at < bytes; at += 8) {
@@ -138,8 +138,8 @@ uint64_t checksum(const char *data, size_t bytes) {
   return hash;
 }
 
-/// Writes a file beside `path` and renames it, so that there is never half an
-/// index.
+/// Writes another file and renames it to `path`, so that `path` is never a
+/// partly written index.
 void write_index(const Index &index, const std::string &path) {
   Header header = {};
   std::memcpy(header.magic, kMagic, sizeof kMagic);
@@ -232,8 +232,8 @@ struct Arena {
   }
 };
 
-/// Calls body(i) for all i below `count`, in any order, on several threads;
-/// each gets a body of its own from make_body().
+/// Calls body(i) for all i below `count`, in any order, on several threads.
+/// Each thread gets its own `body` from make_body().
 void parallel(unsigned threads, size_t count,
               const std::function<std::function<void(size_t)>()> &make_body) {
   std::atomic<size_t> next{0};
@@ -252,8 +252,8 @@ void parallel(unsigned threads, size_t count,
 
 using Tokens = std::vector<int32_t>;
 
-/// Computes the vectors of sentences `begin` to `end` of `order`, padded to the
-/// longest of them.
+/// Computes the vectors of the sentences order[begin] to order[end - 1] in one
+/// call of the network. The sentences are padded to the longest one.
 void embed(const std::vector<Tokens> &tokens, const std::vector<size_t> &order,
            size_t begin, size_t end, const Arena &arena, float *vectors) {
   size_t batch = end - begin, length = 0;
@@ -283,13 +283,14 @@ void embed(const std::vector<Tokens> &tokens, const std::vector<size_t> &order,
                 vectors + order[begin + i] * kSize);
 }
 
-/// Returns the vectors of all sentences. Sentences of similar length are
-/// computed together, so that there is little padding.
+/// Returns the vectors of all sentences. A batch contains sentences of similar
+/// length, so that little padding is computed.
 std::vector<float> embed_all(const std::vector<Tokens> &tokens,
                              unsigned threads) {
   std::vector<size_t> order(tokens.size());
   std::iota(order.begin(), order.end(), size_t(0));
-  // The longest first: at the end all threads have little work left.
+  // The longest batches are computed first, so that the threads finish at about
+  // the same time.
   std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
     return tokens[a].size() > tokens[b].size();
   });
@@ -310,8 +311,8 @@ std::vector<float> embed_all(const std::vector<Tokens> &tokens,
   return vectors;
 }
 
-/// How many tokens an empty text has: those that the model expects around a
-/// text.
+/// Returns the number of special tokens that the tokenizer adds to each text,
+/// such as [CLS] and [SEP].
 size_t special_count() { return tokenizer::encode("").size(); }
 
 // ---------------------------------------------------------------- commands
@@ -355,7 +356,8 @@ void index_file(const std::string &source, const std::string &path,
         full, kLength, kLength);
 }
 
-/// Prints the `best` sentences for a query; false if the query has no text.
+/// Prints the `best` most similar sentences of the index. Returns false if the
+/// query has no text.
 bool answer(const Index &index, const std::string &query, size_t best,
             const Arena &arena) {
   std::vector<Tokens> tokens{tokenizer::encode(query)};
@@ -377,7 +379,7 @@ bool answer(const Index &index, const std::string &query, size_t best,
       fail("the comparison failed with status " + std::to_string(int(status)));
   }
   for (float &score : scores)
-    if (!(score >= -2)) // a NaN has no order
+    if (!(score >= -2)) // true for a NaN, which cannot be sorted
       score = -2;
   std::vector<size_t> order(scores.size());
   std::iota(order.begin(), order.end(), size_t(0));

@@ -15,7 +15,8 @@ namespace {
 
 constexpr double pi = 3.14159265358979323846;
 
-/// Bytes of a file in little-endian order, with bounds checks.
+/// The bytes of a file. number() reads a little-endian integer and throws Fault
+/// if it is beyond the end.
 class Bytes {
 public:
   explicit Bytes(const std::string &path) : path(path) {
@@ -102,7 +103,7 @@ double sample_of(const unsigned char *bytes, const Format &format) {
   }
   if (format.bits == 8)
     return (double(bytes[0]) - 128) / 128;
-  // The sample in the upper bits of a 32-bit integer.
+  // Puts the sample into the upper bits of a 32-bit integer.
   uint32_t value = 0;
   for (uint32_t i = 0; i < format.bits / 8; ++i)
     value |= uint32_t(bytes[i]) << (32 - format.bits + 8 * i);
@@ -126,7 +127,8 @@ std::vector<float> read_wav(const std::string &path) {
       if (format.rate == 0)
         throw Fault("`" + path +
                     "`: the chunk `data` comes before the chunk `fmt `");
-      // Programs that write to a pipe do not know the size.
+      // Programs that write to a pipe do not know the size in advance, and
+      // store a value near 0xFFFFFFFF.
       size_t present = std::min(size, file.size() - begin);
       if (present < size && size < 0xFFFFF000)
         std::fprintf(stderr,
@@ -161,8 +163,8 @@ std::vector<float> resample(const std::vector<float> &samples, unsigned from,
     return samples;
   unsigned divisor = std::gcd(from, to), step = from / divisor,
            phases = to / divisor;
-  // The cutoff frequency is below half of the lower rate. `radius` input
-  // samples on each side are weighted.
+  // The cutoff frequency is 0.95 times half of the lower rate. An output sample
+  // is a weighted sum of `radius` input samples on each side.
   constexpr double crossings = 32;
   double cutoff = 0.95 * std::min(1.0, double(to) / from);
   ptrdiff_t radius = ptrdiff_t(std::ceil(crossings / cutoff)),
@@ -171,7 +173,8 @@ std::vector<float> resample(const std::vector<float> &samples, unsigned from,
   size_t count = size_t((uint64_t(samples.size()) * phases + step - 1) / step);
   std::vector<float> result(count);
   for (size_t i = 0; i < count; ++i) {
-    // The output sample is at the input position `center` + phase / phases.
+    // Output sample i is at the input position `center` plus a fraction,
+    // (position % phases) / phases.
     uint64_t position = uint64_t(i) * step;
     ptrdiff_t center = ptrdiff_t(position / phases);
     std::vector<float> &filter = filters[position % phases];
@@ -182,7 +185,7 @@ std::vector<float> resample(const std::vector<float> &samples, unsigned from,
         double distance =
             double(k - radius + 1) - double(position % phases) / double(phases);
         double x = pi * cutoff * distance, edge = distance / double(radius);
-        // A Blackman window.
+        // The weights have a Blackman window.
         double window = std::fabs(edge) >= 1
                             ? 0
                             : 0.42 + 0.5 * std::cos(pi * edge) +

@@ -1,8 +1,8 @@
 // main.cpp: transcribes WAV files with a compiled Whisper model.
 //
-// Everything that the networks compute is in the generated network.cpp; the
-// tokenizer is generated, too. This program reads audio, cuts it into windows
-// of 30 seconds and searches the most probable tokens.
+// The generated files spectrum.cpp, network.cpp and tokenizer.cpp compute the
+// networks and decode tokens. This program reads audio, cuts it into windows of
+// 30 seconds and searches the most probable tokens.
 
 #include "audio.h"
 #include "model.h"
@@ -85,19 +85,19 @@ Options read_options(int count, char **words) {
 }
 
 /// The logarithmic mel spectrum of a recording: a row for each 10 ms, followed
-/// by a window of zeros.
+/// by rows without meaning, so that a window can begin at any frame.
 struct Spectrum {
   std::vector<float> rows;
-  /// The frames of the spectrum, those before the end of the recording, and the
-  /// largest element.
+  /// The number of frames with audio or added silence, the number of those in
+  /// the recording, and the largest element of the spectrum.
   size_t frames = 0, audio_frames = 0;
   float peak = impossible;
 };
 
-constexpr size_t hop = 160, margin = 200; // samples
+constexpr size_t hop = 160, margin = 200; // samples per row; before a window
 
-/// Computes the spectrum. A recording that is shorter than a window is followed
-/// by silence. At both ends the audio is mirrored.
+/// Computes the spectrum of a recording. Silence extends a recording that is
+/// shorter than a window. Beyond both ends, the audio is mirrored.
 Spectrum spectrum_of(Model &model, std::vector<float> samples) {
   using namespace settings;
   Spectrum result;
@@ -122,7 +122,7 @@ Spectrum spectrum_of(Model &model, std::vector<float> samples) {
   return result;
 }
 
-/// A segment of text; times in seconds.
+/// A segment of text with its times in seconds.
 struct Segment {
   double begin, end;
   std::vector<int32_t> tokens;
@@ -130,8 +130,8 @@ struct Segment {
 
 /// Divides the tokens of a window, which begins at the frame `first` and has
 /// `frames` frames, at pairs of timestamps. Returns the number of frames after
-/// which the next window begins: what follows the last complete segment is
-/// computed again.
+/// which the next window begins: all of them, or those up to the end of the
+/// last complete segment if the rest has to be transcribed again.
 size_t divide(const std::vector<int32_t> &tokens, size_t first, size_t frames,
               std::vector<Segment> &segments) {
   auto position = [&](size_t i) {
@@ -140,7 +140,7 @@ size_t divide(const std::vector<int32_t> &tokens, size_t first, size_t frames,
   auto is_timestamp = [&](size_t i) {
     return tokens[i] >= settings::first_timestamp;
   };
-  constexpr double seconds = 0.02; // of a timestamp, which is two frames
+  constexpr double seconds = 0.02; // unit of timestamps: two frames
   double start = double(first) * seconds / 2;
   size_t count = tokens.size();
   std::vector<size_t> ends;

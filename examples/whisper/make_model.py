@@ -3,8 +3,8 @@
 
     make_model.py FOLDER
 
-The graphs are exports of Optimum without their weights (folder `tiny`; 2 layers of 48 channels). The model says nothing
-sensible, but it has every part of a real one. Needs: pip install onnx numpy
+The graphs are exports of Optimum without their weights (folder `tiny`; 2 layers of 48 channels). The model's text has no
+meaning, but the model has every part of a real one. Needs: pip install onnx numpy
 """
 import json
 import sys
@@ -21,7 +21,7 @@ WORDS = ("the and that with this from they have what were when your said there w
          "down day did get come made may part over new sound take only little work know place year live back give most very "
          "after thing our just name good sentence man think say great where help through much before line right too mean old "
          "any same tell boy follow came want show also around form three small").split()
-CHANNELS, TOKENS = 48, 64  # of the tiny model; the most tokens of a window
+CHANNELS, TOKENS = 48, 64  # channels of the tiny model; its largest number of tokens for a window
 
 
 # The characters that stand for bytes in a byte-level vocabulary.
@@ -29,7 +29,7 @@ BYTES = [chr(byte) for byte in (*range(33, 127), *range(161, 173), *range(174, 2
 
 
 def tokenizer():
-    """Returns tokenizer.json: byte-level BPE with the words above."""
+    """Returns the content of tokenizer.json (byte-level BPE with the tokens of WORDS), and the ids of the added tokens."""
     vocabulary = {char: i for i, char in enumerate(BYTES)}
     merges = []
     for word in WORDS:
@@ -53,7 +53,7 @@ def tokenizer():
 
 
 def configurations(added):
-    """Returns config.json, generation_config.json and preprocessor_config.json."""
+    """Returns the contents of config.json, generation_config.json and preprocessor_config.json."""
     end, start = added["<|endoftext|>"], added["<|startoftranscript|>"]
     tokens = {"bos_token_id": end, "eos_token_id": end, "pad_token_id": end, "decoder_start_token_id": start,
               "begin_suppress_tokens": [220, end]}
@@ -62,7 +62,7 @@ def configurations(added):
     for part in ("encoder", "decoder"):
         config |= {f"{part}_layers": 2, f"{part}_attention_heads": 3, f"{part}_ffn_dim": 2 * CHANNELS}
     generation = {**tokens, "max_length": TOKENS, "is_multilingual": True, "max_initial_timestamp_index": 50,
-                  # Bytes that are no letters, so that the text is readable, and the control tokens.
+                  # Suppresses control tokens, and bytes that are no letters, so that the text is readable.
                   "suppress_tokens": [*(i for i, char in enumerate(BYTES) if not (char.isascii() and char.isalpha())),
                                       *range(start, added["<|notimestamps|>"])],
                   "lang_to_id": {f"<|{name}|>": added[f"<|{name}|>"] for name in LANGUAGES},
@@ -76,9 +76,9 @@ def configurations(added):
 
 def weight(name, shape, added):
     """Returns the weights of a parameter, named as in `transformers`. Their scales are chosen so that tokens vary, that
-    timestamps are neither always nor never the most probable tokens, and that the end comes at times."""
+    timestamps are neither always nor never the most probable tokens, and that some windows end with the end token."""
     if name == "model.encoder.embed_positions.weight":
-        # The original ones: sines and cosines.
+        # Sines and cosines, as in Whisper.
         half = shape[1] // 2
         angles = np.arange(shape[0])[:, None] * np.exp(-np.log(10000) / (half - 1) * np.arange(half))
         return np.concatenate([np.sin(angles), np.cos(angles)], axis=1).astype(np.float32)
@@ -87,7 +87,8 @@ def weight(name, shape, added):
     if "layer_norm" in name:
         values = values * 0.1 + name.endswith("weight")
         if name == "model.decoder.layer_norm.weight":
-            # With random signs a token is not the most probable one after itself: its embedding is used twice.
+            # The embedding of a token is also its output weight. The alternating signs keep a token from being the most
+            # probable one after itself.
             values[1::2] *= -1
     elif name.endswith("bias"):
         values *= 0.1
@@ -105,7 +106,7 @@ def weight(name, shape, added):
 
 
 def fill(path, added):
-    """Returns the model with weights. The name of an initializer is that of a parameter; `.T`: it is transposed."""
+    """Returns the model with weights. An initializer has the name of its parameter, with the suffix `.T` if transposed."""
     model = onnx.load(path)
     for tensor in model.graph.initializer:
         if tensor.data_type != onnx.TensorProto.FLOAT or tensor.raw_data:

@@ -34,9 +34,9 @@ private:
   void *block, *aligned;
 };
 
-/// The calls of the networks. All of them share the state: keys and values of
-/// the audio, which `encode` writes, and those of the tokens, for one sequence
-/// and for the beams of a search.
+/// Calls the compiled networks. All calls but spectrum() share the state: the
+/// keys and values of the audio, which encode() writes, and those of the
+/// tokens, for one sequence and for the beams of a search.
 class Model {
 public:
   explicit Model(unsigned threads)
@@ -46,8 +46,8 @@ public:
         state(NETWORK_STATE_BYTES, NETWORK_STATE_ALIGN),
         row(settings::beams * settings::cache_row) {}
 
-  /// Writes the spectrum of settings::frames frames; returns the largest
-  /// element of the first `count` frames.
+  /// Writes the spectrum of settings::frames frames to `rows`. Returns the
+  /// largest element of the first `count` frames.
   float spectrum(const float *samples, int64_t count, float *rows) {
     float peak = 0;
     spectrum_io io = {};
@@ -59,7 +59,7 @@ public:
     return peak;
   }
 
-  /// Encodes a window, of which `count` frames are audio.
+  /// Encodes a window of the spectrum, whose first `count` frames are audio.
   void encode(const float *rows, float peak, int64_t count) {
     network_encode_io io = {};
     io.spectrum = rows;
@@ -69,7 +69,7 @@ public:
     check(network_encode_run(&io, arena.get(), &context), "encode");
   }
 
-  /// Computes the logits after the tokens at the beginning of a sequence.
+  /// Starts a sequence with `tokens`; computes the logits of the next token.
   void prompt(const std::vector<int32_t> &tokens, float *logits) {
     std::vector<int64_t> wide(tokens.begin(), tokens.end());
     network_prompt_io io = {};
@@ -80,7 +80,8 @@ public:
     check(network_prompt_run(&io, arena.get(), &context), "prompt");
   }
 
-  /// Computes the logits after one more token, which follows `past` others.
+  /// Adds a token to a sequence of `past` tokens, and computes the logits of
+  /// the next token.
   void token(int32_t token, size_t past, float *logits) {
     int64_t wide = token;
     network_token_io io = {};
@@ -91,7 +92,7 @@ public:
     check(network_token_run(&io, arena.get(), &context), "token");
   }
 
-  /// The same for settings::beams sequences.
+  /// Does the same as token() for settings::beams sequences.
   void beams(const int64_t *tokens, size_t past, float *logits) {
     network_beams_io io = {};
     io.past = ptrdiff_t(past);

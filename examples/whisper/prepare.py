@@ -4,11 +4,11 @@
     prepare.py MODEL_FOLDER OUTPUT_FOLDER [--beams N]
 
 The model folder is one that Optimum writes: encoder_model.onnx, decoder_model.onnx, decoder_with_past_model.onnx and the
-configuration in JSON. No arithmetic of the model is changed; graphs are cut, joined and renamed:
+configuration in JSON. The arithmetic of the model does not change; graphs are cut and joined, values renamed:
 
     spectrum.onnx   samples -> logarithmic mel spectrum, made from preprocessor_config.json
     encode.onnx     spectrum -> normalization -> encoder -> keys and values of the cross-attention of each decoder layer
-    prompt.onnx     decoder_model.onnx; reads these keys and values instead of computing them
+                    (these from decoder_model.onnx)
     token.onnx      decoder_with_past_model.onnx
     beams.onnx      the same for N sequences, which share the keys and values of the audio
 
@@ -56,7 +56,7 @@ def spectrum(bins, frames):
     `count` frames.
 
     The Fourier transform is a convolution over blocks of 80 samples: a frame is five blocks, the next frame begins two blocks
-    later. The mel filters are applied to the squares of the real and the imaginary parts, which adds both.
+    later. The mel filters have the same weights for the squares of real and imaginary parts, and so add both.
     """
     samples = (frames - 1) * HOP + FFT
     time = np.arange(FFT)
@@ -96,8 +96,8 @@ def spectrum(bins, frames):
 
 
 def normalization(bins, frames):
-    """Returns a model that turns `frames` rows of the spectrum into the encoder's input: values are at most 8 below `peak` (80
-    dB), scaled, and 0 in the rows from `count` on, which are after the end of the audio."""
+    """Returns a model that turns `frames` rows of the spectrum into the encoder's input: values are raised to at least
+    `peak` - 8 (80 dB), then scaled. Rows from `count` on, which are after the end of the audio, become 0."""
     constants = {"range": np.array(8, np.float32), "four": np.array(4, np.float32), "quarter": np.array(0.25, np.float32),
                  "indices": np.arange(frames)[:, None], "zero": np.array(0, np.float32), "axis": np.array([0], np.int64)}
     nodes = [
@@ -177,8 +177,8 @@ def prune(model):
 
 
 def join(first, second):
-    """Returns a model that computes `first`, then `second`, whose inputs are outputs of `first` of the same names, and has the
-    outputs of `second`."""
+    """Returns a model that computes `first`, then `second`. Inputs of `second` read outputs of `first` with the same names.
+    The result has the outputs of `second`."""
     shared = {value.name for value in second.graph.input} & {value.name for value in first.graph.output}
     taken = values_of(first.graph)
     rename(second, {name: "second/" + name for name in values_of(second.graph) & taken - shared})
@@ -222,8 +222,8 @@ def load(folder, name):
 
 
 def load_decoders(folder):
-    """Returns decoder_model.onnx and decoder_with_past_model.onnx; a folder that has only decoder_model_merged.onnx has both as
-    the branches of an If."""
+    """Returns decoder_model.onnx and decoder_with_past_model.onnx. If the folder has only decoder_model_merged.onnx, both are
+    the branches of its node If."""
     names = ("decoder_model.onnx", "decoder_with_past_model.onnx")
     merged = folder / "decoder_model_merged.onnx"
     if all((folder / name).exists() for name in names) or not merged.exists():
@@ -241,12 +241,12 @@ def load_decoders(folder):
         graph.node.remove(next(node for node in graph.node if node.op_type == "If"))
         graph.node.extend(branches[branch].node)
         graph.initializer.extend(branches[branch].initializer)
-        # The outputs of a branch have names of their own.
+        # Gives the outputs of the branch the names of the outputs of If.
         names = {inner.name: outer for inner, outer in zip(branches[branch].output, chosen[0].output)}
         rename(half, names)
         prune(half)
         result.append(half)
-    # In merged decoders the branch with a cache passes the keys and values of the audio on.
+    # In merged decoders, the branch with a cache also returns the unchanged keys and values of the audio.
     outputs = result[1].graph.output
     kept = [value for value in outputs if ".encoder." not in value.name]
     del outputs[:]
@@ -267,7 +267,7 @@ def cross_attention(decoder, layers, heads, size):
             reshape = producer.get(transpose.input[0]) if transpose else None
             if not reshape or (transpose.op_type, reshape.op_type) != ("Transpose", "Reshape"):
                 raise Fault(f"`{name}` of decoder_model.onnx is not computed by Reshape and Transpose, as Optimum's exports do")
-            # The shape is computed from the shape of the tokens, which do not exist here.
+            # The export computes the shape from the input of tokens, which this graph does not have.
             reshape.input[1] = "heads_shape"
     kept = [value for value in graph.output if ".encoder." in value.name]
     del graph.output[:]
@@ -281,7 +281,7 @@ def cross_attention(decoder, layers, heads, size):
 
 
 def last_position(graph):
-    """Inserts a Slice before the last MatMul: only the logits of the last token are computed."""
+    """Inserts a Slice before the last MatMul, so that only the logits of the last token are computed."""
     logits = next((node for node in graph.node if "logits" in node.output), None)
     if logits is None or logits.op_type != "MatMul":
         raise Fault("`logits` of decoder_with_past_model.onnx is not the result of a MatMul")
@@ -294,7 +294,7 @@ def last_position(graph):
 
 
 def decoder_of(model, layers, heads, size, positions):
-    """Gives the decoder with a cache the names and shapes of the program: a sequence of `count` tokens after `past` ones."""
+    """Renames inputs and outputs of decoder_with_past_model.onnx, and states their shapes: `count` tokens after `past` others."""
     names = {"input_ids": "tokens"}
     for i in range(layers):
         for kind in ("key", "value"):
@@ -354,7 +354,7 @@ def one_token(value, what):
 
 
 def settings(config, generation, sizes):
-    """Returns settings.h."""
+    """Returns the text of settings.h."""
     def setting(name):
         return generation[name] if generation.get(name) is not None else config.get(name)
 
@@ -444,7 +444,7 @@ def prepare(folder, output, beams):
 
     output.mkdir(parents=True, exist_ok=True)
     onnx.save(spectrum(bins, frames), output / "spectrum.onnx")
-    # Weights are saved in files of their own: a protobuf has at most 2 GB, and both decoders refer to one file.
+    # Weights are saved as external data: a protobuf has at most 2 GB, and both decoders refer to one file.
     for model, name, weights in ((encode, "encode.onnx", "encode.weights"), (decoder, "token.onnx", "decoder.weights")):
         (output / weights).unlink(missing_ok=True)
         onnx.save(model, output / name, save_as_external_data=True, location=weights, size_threshold=1024)

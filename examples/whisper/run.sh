@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes the program for a Whisper model, if that is not yet done, and transcribes files with it.
+# Builds the program for a Whisper model unless it is up to date, and transcribes files with it.
 # usage: run.sh MODEL_FOLDER FILE.wav... [OPTIONS]
 # The program and its sources are written to $OUT (default: whisper-NAME in the current folder).
 set -euo pipefail

@@ -1,5 +1,5 @@
-// search.h: which tokens follow each other: the rules of Whisper, greedy and
-// beam search.
+// search.h: searches the tokens of a window: Whisper's rules about which tokens
+// may follow each other, greedy search and beam search.
 
 #ifndef WHISPER_SEARCH_H
 #define WHISPER_SEARCH_H
@@ -11,14 +11,14 @@
 
 struct Rules {
   bool has_timestamps;
-  /// The most tokens of a sequence, with those of the prompt.
+  /// The most tokens of a sequence, including those of the prompt.
   size_t most_tokens;
 };
 
 inline constexpr float impossible = -std::numeric_limits<float>::infinity();
 
-/// Sets the scores (logits or their logarithmic probabilities) of tokens that
-/// may not follow `chosen` to minus infinity.
+/// Sets the scores (logits or logarithms of probabilities) of tokens that may
+/// not follow `chosen` to minus infinity.
 inline void apply_rules(float *scores, const std::vector<int32_t> &chosen,
                         bool has_timestamps) {
   using namespace settings;
@@ -42,16 +42,17 @@ inline void apply_rules(float *scores, const std::vector<int32_t> &chosen,
   if (follows && follows_two)
     forbid(first_timestamp, all); // after a pair: text
   else if (follows)
-    forbid(0, end_token); // after the end of a segment: the next one, or none
+    forbid(0, end_token); // after a segment: the next one's start, or the end
   auto last = std::find_if(chosen.rbegin(), chosen.rend(), is_timestamp);
   if (last != chosen.rend())
-    // Time does not run backwards, and a segment is not empty.
+    // Timestamps do not decrease, and a segment is not empty.
     forbid(first_timestamp, *last + (follows && !follows_two ? 0 : 1));
   if (chosen.empty()) {
     forbid(0, first_timestamp);
     forbid(int64_t(last_initial_timestamp) + 1, all);
   }
-  // Where a timestamp is more probable than each text token, it is a timestamp.
+  // If all timestamps together are more probable than the most probable text
+  // token, the next token is a timestamp.
   float text = impossible, most = impossible;
   for (int64_t i = 0; i < all; ++i)
     (i < first_timestamp ? text : most) =
@@ -97,7 +98,7 @@ public:
         scores(settings::beams * settings::vocabulary) {}
 
   std::vector<int32_t> run() {
-    // At first all beams are equal: only the first one is continued.
+    // At first all beams are equal, so only the first one is continued.
     running.assign(width, {{}, worst, false});
     running[0].score = 0;
     finished.assign(width, {{}, worst, false});
@@ -142,7 +143,7 @@ private:
     return float(std::pow(double(length), settings::length_penalty));
   }
 
-  /// Keeps the `width` best sequences in their order.
+  /// Sorts the sequences by score, and keeps the `width` best ones.
   void keep_best(std::vector<Sequence> &sequences) const {
     std::stable_sort(
         sequences.begin(), sequences.end(),
@@ -181,8 +182,9 @@ private:
     return best;
   }
 
-  /// Appends a token to the sequences of `length` tokens. `sources`: the beams
-  /// that the new ones continue. Returns whether all continuations are ends.
+  /// Appends a token to the running sequences of `length` tokens. Writes to
+  /// `sources` which beam each new sequence continues. Returns whether all
+  /// candidates end their sequence.
   bool step(size_t length, bool can_improve, std::vector<size_t> &sources) {
     std::vector<Candidate> best = best_candidates();
     std::vector<Sequence> next;
@@ -196,7 +198,7 @@ private:
       bool ends =
           token == settings::end_token || length + 1 >= rules.most_tokens;
       all_end &= ends;
-      // Only the first `width` candidates can be results.
+      // Only the best `width` candidates can finish a sequence.
       sequence.has_ended = ends && i < width;
       sequence.score = best[i].score / penalty(length + 1 - prompt.size());
       if (!can_improve)
@@ -220,7 +222,7 @@ private:
     return all_end;
   }
 
-  /// Whether the best running sequence may become better than the worst result.
+  /// Whether the best running sequence can still replace a finished one.
   bool is_improvable(size_t length) const {
     float possible = running.front().score / penalty(length), least = 0;
     for (size_t i = 0; i < width; ++i)

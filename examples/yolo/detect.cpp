@@ -1,7 +1,8 @@
 // Finds objects in pictures with a compiled detector.
 //
-// The network is `detector`, compiled from a model that `ingot attach --frame any`
-// has made: it reads RGB pixels and returns boxes in pixels of the picture.
+// The network is `detector`, compiled from a model that `ingot attach --frame
+// any` has written: it reads RGB pixels and returns boxes in pixels of the
+// picture.
 
 #include "detector.h"
 #include "draw.h"
@@ -13,7 +14,8 @@
 #include <fstream>
 #include <memory>
 
-/// The value of `ingot attach --max-boxes`.
+/// The rows of the output `boxes`: the value of `ingot attach --max-boxes`, or
+/// the number of the network's boxes if that is smaller.
 #ifndef DETECTOR_ROWS
 #define DETECTOR_ROWS 100
 #endif
@@ -98,11 +100,12 @@ std::vector<std::string> readLabels(const std::string &path) {
 /// The compiled network, with its memory.
 class Detector {
 public:
-  /// The numbers of a box: six, and what else the network returns for it.
+  /// The numbers in a row of `boxes`: two corners, score, class, and others
+  /// that the network returns (mask coefficients or keypoints).
   static constexpr int columns = int(DETECTOR_BOXES_ELEMENTS) / DETECTOR_ROWS;
 
-  /// Returns the rows of the boxes; their columns are x1, y1, x2, y2, score,
-  /// class, and what else the network returns for a box.
+  /// Returns a row for each box: x1, y1, x2, y2, score, class, and the other
+  /// numbers that the network returns for a box.
   std::vector<std::vector<float>> run(const Image &image, int repeat) {
     if (image.width < DETECTOR_FRAME_WIDTH_LEAST ||
         image.width > DETECTOR_FRAME_WIDTH_MOST ||
@@ -148,7 +151,7 @@ private:
   std::unique_ptr<detector::arena> arena{new detector::arena};
   std::vector<float> boxes = std::vector<float>(DETECTOR_BOXES_ELEMENTS);
 #ifdef DETECTOR_OUTPUT1_ELEMENTS
-  /// The prototypes of a network that also finds masks.
+  /// The mask prototypes of a segmentation network; not used.
   std::vector<float> others = std::vector<float>(DETECTOR_OUTPUT1_ELEMENTS);
 #endif
   int32_t count = 0;
@@ -193,7 +196,7 @@ int main(int argc, char **argv) {
       }
       if (settings.output.empty())
         continue;
-      // The best boxes are drawn last, on top of the others.
+      // The boxes with the highest scores are drawn last, on top of the others.
       for (size_t i = rows.size(); i-- > 0;) {
         const std::vector<float> &row = rows[i];
         size_t kind = size_t(row[5]);

@@ -16,8 +16,7 @@ Color colorOf(int kind) {
   return colors[kind % 8];
 }
 
-/// Fills the pixels from (x1, y1) up to (x2, y2), without the latter, as far as
-/// they are in the picture.
+/// Fills the pixels [x1, x2) x [y1, y2), clipped to the picture.
 void fill(Image &image, int x1, int y1, int x2, int y2, Color color) {
   for (int y = std::max(y1, 0); y < std::min(y2, image.height); ++y)
     for (int x = std::max(x1, 0); x < std::min(x2, image.width); ++x) {
@@ -28,8 +27,9 @@ void fill(Image &image, int x1, int y1, int x2, int y2, Color color) {
     }
 }
 
-/// Returns the 5 rows of 3 pixels of a character, from the upper left one in the
-/// highest of 15 bits; capitals stand for small letters.
+/// Returns the bitmap of a character, 5 rows of 3 pixels, with the upper left
+/// pixel in the highest of 15 bits. Small letters have the form of capitals,
+/// unknown characters are empty.
 int glyph(char c) {
   static const char known[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ.%-";
   static const int shapes[] = {

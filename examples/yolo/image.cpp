@@ -11,7 +11,7 @@ using Bytes = std::vector<uint8_t>;
 
 namespace {
 
-/// The longest side of a picture; a longer one is taken for a damaged file.
+/// The longest side of a picture; a file with a longer one is rejected.
 constexpr int longestSide = 16384;
 
 void require(bool condition, const char *message) {
@@ -54,7 +54,7 @@ uint32_t crc32(const uint8_t *bytes, size_t count) {
 
 const uint8_t pngSignature[8] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
 
-/// The image header of a PNG file, and what else of the file is needed.
+/// The fields of a PNG file's header, its palette and its compressed pixels.
 struct Png {
   int64_t width = 0, height = 0;
   int bits = 0, color = -1, interlaced = 0;
@@ -65,8 +65,8 @@ struct Png {
   }
 };
 
-/// Replaces the differences of a row by bytes. `before` is the row above, `step`
-/// the number of bytes of a pixel, at least 1.
+/// Undoes a PNG filter in place: adds its prediction to each byte of a row.
+/// `before` is the row above, `step` the bytes of a pixel, at least 1.
 void undoFilter(int filter, uint8_t *row, const uint8_t *before, size_t count,
                 size_t step) {
   for (size_t i = 0; i < count; ++i) {
@@ -147,7 +147,7 @@ Image readPng(const Bytes &file) {
     require(row[0] <= 4, "the PNG file is damaged (a filter is unknown)");
     undoFilter(row[0], row + 1, before.data(), rowBytes, step);
     std::memcpy(before.data(), row + 1, rowBytes);
-    // Returns a number of the row, from 0 to 255, or an index of the palette.
+    // Returns sample i of the row: a level from 0 to 255, or a palette index.
     auto sample = [&](size_t i) -> int {
       if (bits >= 8)
         return row[1 + i * bits / 8];
@@ -194,7 +194,7 @@ Bytes writePng(const Image &image) {
     auto from = image.pixels.begin() + std::ptrdiff_t(rowBytes) * y;
     rows.insert(rows.end(), from, from + std::ptrdiff_t(rowBytes));
   }
-  // Blocks that are stored as they are.
+  // The zlib data consists of stored blocks, which are not compressed.
   Bytes data{0x78, 0x01};
   for (size_t at = 0; at < rows.size();) {
     size_t count = std::min<size_t>(65535, rows.size() - at);
@@ -274,7 +274,8 @@ Bytes writeBmp(const Image &image) {
 /// Reads a PPM (P6) or PGM (P5) file.
 Image readPnm(const Bytes &file) {
   size_t at = 2;
-  // Returns the next number of the header; comments go from # to a line's end.
+  // Returns the next number of the header; skips comments, from # to the line's
+  // end.
   auto number = [&]() -> int64_t {
     while (at < file.size() && (file[at] <= ' ' || file[at] == '#')) {
       bool isComment = file[at] == '#';

@@ -18,14 +18,14 @@ struct Image {
   }
 };
 
-/// What is wrong with a file.
+/// An error of a picture or of its file, with a message for the user.
 struct ImageError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Reads a picture. Supported are PNG without interlacing (1 to 16 bits, gray,
-/// color or palette; transparency is ignored), BMP without compression (24 or 32
-/// bits), and binary PPM and PGM with 8 bits. Throws ImageError.
+/// Reads a picture: PNG without interlacing (1 to 16 bits, gray, color or
+/// palette; transparency is ignored), BMP without compression (24 or 32 bits),
+/// or binary PPM or PGM with 8 bits. Throws ImageError.
 Image readImage(const std::string &path);
 
 /// Writes a picture in the format that the file's name ends with: .png (not

@@ -4,8 +4,8 @@
 
 namespace {
 
-/// A Huffman code: how many code words have each length, and the symbols in the
-/// order of their code words.
+/// A Huffman code: the number of code words of each length, and the symbols in
+/// the order of their code words.
 struct Code {
   uint16_t counts[16] = {};
   uint16_t symbols[288] = {};
@@ -38,7 +38,8 @@ public:
       : data(data), size(size), out(out) {}
 
   bool run() {
-    // Two bytes: method 8 (deflate), no preset dictionary, a check of both.
+    // The header has two bytes: method 8 (deflate), no preset dictionary, and a
+    // multiple of 31 as a big-endian number.
     if (data.size() < 6 || (data[0] & 15) != 8 || (data[1] & 32) != 0 ||
         (data[0] * 256 + data[1]) % 31 != 0)
       return false;
@@ -62,13 +63,14 @@ public:
   }
 
 private:
-  /// The lengths of the code words of literals and of distances.
+  /// The lengths of the code words of literals and match lengths, and of match
+  /// distances.
   struct Lengths {
     uint8_t literals[288] = {}, distances[32] = {};
     bool valid = true;
   };
 
-  /// Returns the next `count` bits, the first one lowest.
+  /// Returns the next `count` bits; the first one is the lowest bit.
   int bits(int count) {
     while (held < count) {
       if (position >= data.size()) {
@@ -84,7 +86,7 @@ private:
     return value;
   }
 
-  /// Returns the next symbol; -1 if there is none.
+  /// Returns the next symbol; -1 if the bits are no code word or have ended.
   int symbol(const Code &code) {
     int word = 0, first = 0, index = 0;
     for (int length = 1; length < 16 && !failed; ++length) {
@@ -159,7 +161,8 @@ private:
   }
 
   bool expand(const Lengths &lengths) {
-    // The length or distance of a symbol: a base, and bits to add to it.
+    // The match length of a symbol is its base plus an integer of its extra
+    // bits.
     static const uint16_t lengthBase[29] = {
         3,  4,  5,  6,  7,  8,  9,  10, 11,  13,  15,  17,  19,  23, 27,
         31, 35, 43, 51, 59, 67, 83, 99, 115, 131, 163, 195, 227, 258};

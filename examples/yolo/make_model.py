@@ -2,7 +2,7 @@
 """Writes a tiny detector with the outputs of Ultralytics YOLO v8 and random weights: make_model.py FILE.onnx
 
   --task detect|segment|pose   what the network finds
-  --selected                   with the boxes selected inside, as exported with nms=True: [1,K,6]
+  --selected                   the network selects boxes itself, as an export with nms=True: [1,K,6]
   --size N                     height and width of the network's image (128)
   --classes N                  the number of classes (5)
   --shift X                    added to the scores before the sigmoid: -20 gives no boxes, 20 as many as possible
@@ -28,7 +28,7 @@ arguments = parser.parse_args()
 size = arguments.size
 classes = arguments.classes or (1 if arguments.task == "pose" else 5)
 keypoints, masks = (4, 8) if arguments.task == "pose" else (0, 8)
-bins = 8  # of the distribution of a side's distance
+bins = 8  # of the distribution of the distance between an anchor and a side of a box
 random = np.random.default_rng(3)
 nodes, constants = [], []
 
@@ -56,13 +56,13 @@ def conv(x, inputs, outputs, name, stride=1, kernel=3, gain=2.0, bias=0.0, activ
     return add("Mul", [y, add("Sigmoid", [y], name + ".sigmoid")], name + ".silu") if activation else y
 
 
-# The image to three maps, of an eighth, a sixteenth and a thirty-second of its size.
+# The backbone: three feature maps with 1/8, 1/16 and 1/32 of the image's height and width.
 x = conv("images", 3, 16, "stem", stride=2, gain=8)
 x = conv(x, 16, 16, "down1", stride=2)
 p3 = conv(x, 16, 32, "down2", stride=2)
 p4 = conv(p3, 32, 32, "down3", stride=2)
 p5 = conv(p4, 32, 32, "down4", stride=2)
-# The way back, as in a feature pyramid.
+# The neck: upsamples the small maps and joins them with the larger ones, as in a feature pyramid.
 scales = constant("twice", np.array([1, 1, 2, 2], np.float32))
 up = add("Resize", [p5, "", scales], "up1", mode="nearest", nearest_mode="floor", coordinate_transformation_mode="asymmetric")
 p4 = conv(add("Concat", [up, p4], "join1", axis=1), 64, 32, "mix1")
@@ -82,7 +82,7 @@ count = anchors.shape[2]
 
 
 def branch(name, outputs, gain=2.0, bias=0.0):
-    """Returns the results [1, outputs, count] of a branch of the head on all maps."""
+    """Adds a branch of the head on all maps; returns its result [1, outputs, count]."""
     parts = []
     for i, (x, _) in enumerate(maps):
         y = conv(conv(x, 32, 32, f"{name}.{i}.0"), 32, outputs, f"{name}.{i}.1", kernel=1, gain=gain, bias=bias,
@@ -91,7 +91,7 @@ def branch(name, outputs, gain=2.0, bias=0.0):
     return add("Concat", parts, name, axis=2)
 
 
-# The distance of each side, as the mean of a distribution, and from it centre and size.
+# The distance of each side from the anchor is the mean of a distribution; centre and size follow from the distances.
 sides = add("Reshape", [branch("sides", 4 * bins, gain=8), ints(1, 4, bins, count)], "sides.bins")
 sides = add("Softmax", [sides], "sides.softmax", axis=2)
 means = add("Mul", [sides, constant("distances", np.arange(bins, dtype=np.float32).reshape(1, 1, bins, 1))], "sides.terms")
@@ -123,7 +123,7 @@ rows = add("Concat", parts, "detections" if arguments.selected else "output0", a
 shape = [1, 4 + classes + extras * (arguments.task != "detect"), count]
 
 if arguments.selected:
-    # Stands for the selection of an export with nms=True: the best rows, with corners instead of centre and size.
+    # Imitates the selection of an export with nms=True: the best rows, with corners instead of centre and size.
     most = 40
     half = add("Mul", [extent, constant("half_size", np.float32(0.5))], "half_extent")
     corners = add("Concat", [add("Sub", [center, half], "corner0"), add("Add", [center, half], "corner1")], "corners", axis=1)
@@ -135,7 +135,7 @@ if arguments.selected:
         table.append(add("Slice", [rows, ints(4 + classes), ints(4 + classes + extras), ints(1)], "extras"))
     table = add("Transpose", [add("Concat", table, "table", axis=1)], "rows", perm=[0, 2, 1])
     nodes.append(helper.make_node("TopK", [add("Reshape", [best, ints(-1)], "best_flat"), ints(most)], ["best_values", "order"], "topk"))
-    # From the worst to the best row: `ingot attach` must not rely on an order.
+    # Orders the rows from the worst to the best, because `ingot attach` must not rely on an order.
     order = add("Slice", ["order", ints(-1), ints(-most - 1), ints(0), ints(-1)], "reversed")
     add("Gather", [table, order], "output0", axis=1)
     shape = [1, most, 6 + extras * (arguments.task != "detect")]

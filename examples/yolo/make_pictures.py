@@ -3,7 +3,7 @@
 
     make_pictures.py FOLDER [--count N] [--samples FILE.npz --size N]
 
-Picture I has a size that depends on I, from 64 x 48 to 640 x 480, also odd ones, and the format PPM, PNG or BMP.
+Picture I has a size that depends on I, between 64 x 48 and 640 x 480 (even or odd), and the format PNG, PPM or BMP.
 --samples writes 32 pictures as a network reads them: scaled to a square of --size pixels with bars, RGB from 0 to 1.
 """
 import argparse
@@ -37,7 +37,7 @@ def draw(number):
 
 
 def png(picture, filters=(0, 1, 2, 3, 4)):
-    """Returns a PNG file; row i is written with the filter of that place in `filters`."""
+    """Returns a PNG file. Row i has the filter filters[i % len(filters)]."""
     height, width, _ = picture.shape
     rows = picture.reshape(height, -1).astype(np.int16)
     data = bytearray()
@@ -105,5 +105,5 @@ if __name__ == "__main__":
         kind, write = (("png", png), ("ppm", ppm), ("bmp", bmp))[i % 3]
         (arguments.folder / f"{i:03}.{kind}").write_bytes(write(draw(i)))
     if arguments.samples:
-        # Other pictures than those that are written.
+        # The samples are other pictures than those in the folder.
         np.savez(arguments.samples, images=np.stack([letterbox(draw(1000 + i), arguments.size) for i in range(32)]))

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Compiles a detector with everything around it, in float and in int8, and finds objects in pictures.
+# Compiles a detector with its preprocessing and postprocessing, in float and in int8, and finds objects in a picture.
 # usage: run.sh [FOLDER]    (build/yolo)
 #
 # Environment: INGOT, PYTHON (with numpy and onnx), CXX; MODEL and SIZE: another network and the size of its square
@@ -9,13 +9,13 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd "$here/../.." && pwd)
 out=${1:-$root/build/yolo}
 ingot=${INGOT:-$root/build/bin/ingot} python=${PYTHON:-$root/build/venv/bin/python3} cxx=${CXX:-g++}
-# Relative paths become absolute, since the commands run in the folder of the results.
+# The paths of folder and programs become absolute, because the commands run in the folder of the results.
 absolute() { case $1 in /*) echo "$1" ;; */*) echo "$PWD/$1" ;; *) echo "$1" ;; esac; }
 out=$(absolute "$out") ingot=$(absolute "$ingot") python=$(absolute "$python")
 mkdir -p "$out"
 cd "$out"
 
-# A network with random weights, pictures, and samples for quantization.
+# Writes a network with random weights (unless MODEL is set), pictures, and samples for quantization.
 size=${SIZE:-128} model=${MODEL:-}
 if [ -z "$model" ]; then
   "$python" "$here/make_model.py" network.onnx
@@ -25,7 +25,7 @@ fi
 "$python" "$here/make_pictures.py" pictures --count 3 --samples samples.npz --size "$size"
 picture=${PICTURE:-pictures/000.png}
 
-# int8: only the network is quantized; the boxes are computed in float.
+# Quantizes only the network: the boxes are computed in float.
 "$ingot" quantize "$model" --calibrate samples.npz -o quantized.onnx > quantize.txt
 
 build() { # NAME MODEL TARGET COMPILER [FLAG...]: builds the program for one network and target
@@ -44,7 +44,7 @@ for kind in float int8; do
   "$kind/detect" "$picture" -o "$kind.png" --repeat 20 ${LABELS:+--labels "$LABELS"}
 done
 
-# The same programs for a Cortex-A, in an emulator.
+# Builds the same programs for a Cortex-A, and runs them in an emulator.
 if command -v aarch64-linux-gnu-g++ > /dev/null && command -v qemu-aarch64 > /dev/null; then
   build arm_float "$model" armv8-a aarch64-linux-gnu-g++ -static
   build arm_int8 quantized.onnx armv8-a aarch64-linux-gnu-g++ -static
@@ -56,7 +56,7 @@ else
   echo "no program for Cortex-A: aarch64-linux-gnu-g++ or qemu-aarch64 is not installed"
 fi
 
-# A camera's frames on an NVIDIA GPU: network and boxes as CUDA.
+# Compiles the network with a camera's frames and the selection of boxes for an NVIDIA GPU.
 "$ingot" attach "$model" -o camera.onnx --frame 1280x720 --format nv12 --max-boxes 100 -q
 "$ingot" camera.onnx -o camera.cu --target sm_80 -q
 if command -v nvcc > /dev/null; then
