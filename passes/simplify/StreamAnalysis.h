@@ -1,5 +1,6 @@
-// Finds the tensors of a function whose columns move with the window, and the
-// columns that operators read from earlier calls; for StreamAxis.
+// Finds the streamed tensors of a function, and the columns of these tensors
+// that operators read from earlier calls. A column is a slice of a tensor at
+// one index of the streamed axis; StreamAxis.cpp explains streamed tensors.
 
 #ifndef INGOT_PASSES_SIMPLIFY_STREAMANALYSIS_H
 #define INGOT_PASSES_SIMPLIFY_STREAMANALYSIS_H
@@ -31,17 +32,20 @@ struct Columns {
   }
 };
 
-/// A tensor whose columns move with the window.
+/// A streamed tensor: column i is column i + hop of the previous call, except
+/// for columns that depend on padding.
 struct Stream {
-  /// The axis of the columns, and its size for the whole window.
+  /// The axis of the columns, and its size for the whole input window.
   int64_t axis, size;
-  /// How many columns a call adds.
+  /// The number of new columns in each call.
   int64_t hop;
-  /// How many columns at the beginning and the end depend on padding.
+  /// The numbers of columns at the beginning and at the end that depend on
+  /// padding.
   int64_t left = 0, right = 0;
 
   Columns first() const { return {0, left}; }
-  /// The columns at the end that a call computes.
+  /// The columns at the end that each call computes: the new ones, and those
+  /// that depend on padding.
   Columns last() const { return {size - right - hop, size}; }
   Columns all() const { return {0, size}; }
 };
@@ -50,17 +54,18 @@ struct Stream {
 struct Reading {
   /// The axis of the columns in the result.
   int64_t axis;
-  /// Column o of the result reads the columns o * stride - low + [0, extent) of
-  /// the operands.
+  /// Column o of the result reads `extent` columns of the operands, from column
+  /// o * stride - low on.
   int64_t extent = 1, stride = 1, low = 0;
-  /// If the columns of an operand are split into several each: into how many.
+  /// The number of columns of the result into which a reshape splits each
+  /// column of the operand.
   int64_t splits = 1;
-  /// Columns at the beginning and the end that count as dependent on padding
-  /// although they are not.
+  /// The number of columns beside the padding that are treated as dependent on
+  /// it, so that each computed part reads at least one column of the operand.
   int64_t margin = 0;
 
-  /// Returns the columns of an operand of `size` columns that the columns
-  /// `result` read.
+  /// Returns the columns that the columns `result` of the result read of an
+  /// operand with `size` columns.
   Columns read(Columns result, int64_t size) const {
     if (splits > 1)
       return {result.begin / splits, (result.end + splits - 1) / splits};
@@ -69,14 +74,15 @@ struct Reading {
   }
 };
 
-/// The indices of a gather that begin with those of a frame, followed by those
-/// of the next frames, each `step` larger.
+/// The constant indices of a gather that reads overlapping frames: `first` are
+/// those of the first frame; those of each next frame are `step` larger.
 struct Frames {
   SmallVector<int64_t> first;
   int64_t step;
 };
 
-/// Returns the frames that `gather` reads; nothing if its indices are others.
+/// Returns the frames that `gather` reads; nullopt if its indices do not have
+/// this form.
 inline std::optional<Frames> framesOf(GatherOp gather) {
   auto constant = gather.getIndices().getDefiningOp<ConstantOp>();
   auto elements = constant ? dyn_cast<DenseElementsAttr>(constant.getValue())
@@ -97,8 +103,8 @@ inline std::optional<Frames> framesOf(GatherOp gather) {
   return frames.step > 0 ? std::optional(frames) : std::nullopt;
 }
 
-/// The columns that each tensor of a function has in common with the previous
-/// call.
+/// Determines which tensors of a function are streamed if each call adds `hop`
+/// columns along an axis of one input, and which columns need a state.
 class StreamAnalysis {
 public:
   StreamAnalysis(BlockArgument input, int64_t axis, int64_t hop)
@@ -117,15 +123,17 @@ public:
   const Reading &readingOf(Operation *op) const {
     return readings.find(op)->second;
   }
-  /// The operator whose stride does not divide the columns that a call adds,
-  /// and a number of times `hop` for which it would; null if there is none.
+  /// The operator whose stride does not divide the number of columns that a
+  /// call adds, null if there is none; and the least factor by which `hop` must
+  /// be multiplied for this stride.
   Operation *undivided = nullptr;
   int64_t factor = 1;
   /// The first operator that reads the whole window; null if there is none.
   Operation *whole = nullptr;
 
-  /// Returns the tensor of which the columns of `v` are kept: `v` itself, or a
-  /// tensor with smaller elements from which `v` is computed column by column.
+  /// Returns the tensor whose columns a state keeps for readers of `v`: `v`
+  /// itself, or a tensor with smaller elements from which `v` is computed
+  /// column by column.
   Value keptFor(Value v) const {
     Value best = v;
     auto bits = [](Value x) {
@@ -140,9 +148,9 @@ public:
     return best;
   }
 
-  /// If `v` is computed from one streamed tensor by an elementwise operator, a
-  /// transpose or a reshape, each column from one column, returns the number of
-  /// this operand.
+  /// Returns the number of the only streamed operand of the operator that
+  /// computes `v`, if this is an elementwise operator, a transpose or a reshape
+  /// that computes each column from one column; otherwise nullopt.
   std::optional<unsigned> onlyOperand(Value v) const {
     Operation *op = v.getDefiningOp();
     if (!isa_and_nonnull<ElementwiseOpInterface, TransposeOp, ReshapeOp>(op) ||
@@ -160,13 +168,14 @@ public:
     return found;
   }
 
-  /// For each tensor with a state, the first column that is kept.
+  /// Maps each tensor with a state to the first column that the state keeps.
   llvm::MapVector<Value, int64_t> kept;
 
 private:
   bool isFixed(Value v) const { return fixed.contains(v); }
 
-  /// Returns false if the hop is not possible.
+  /// Analyzes an operator. Returns false if its stride does not divide the
+  /// columns that a call adds (see `undivided`).
   bool visit(Operation *op) {
     bool readsStream = llvm::any_of(
         op->getOperands(), [&](Value v) { return streamOf(v) != nullptr; });
@@ -202,7 +211,8 @@ private:
     return true;
   }
 
-  /// Records that an operator reads `columns` of `v`.
+  /// Records that an operator reads `columns` of `v`: they need a state, unless
+  /// each call computes them.
   void need(Value v, Columns columns) {
     Stream stream = streams.find(v)->second;
     if (stream.first().contains(columns) || stream.last().contains(columns))
@@ -211,8 +221,10 @@ private:
     it->second = std::min(it->second, std::max(columns.begin, stream.left));
   }
 
-  /// Returns the columns of the result of `op`; nothing if they do not move
-  /// with the window, or if all of them depend on padding.
+  /// Returns the form of the result of `op` as a streamed tensor; nullopt if it
+  /// is not streamed because its operands have different columns, too many
+  /// columns depend on padding, or the stride does not divide the columns that
+  /// a call adds (sets `undivided`).
   std::optional<Stream> resultOf(Operation *op, const Reading &reading) {
     std::optional<Stream> in;
     for (Value operand : op->getOperands())
@@ -258,15 +270,15 @@ private:
     return out;
   }
 
-  /// Returns the axis of the columns in the operand `i` of `op` if it is
-  /// streamed; -1 if it is not.
+  /// Returns the axis of the columns in operand `i` of `op`; -1 if the operand
+  /// is not streamed.
   int64_t axisOf(Operation *op, unsigned i) const {
     const Stream *stream = streamOf(op->getOperand(i));
     return stream ? stream->axis : -1;
   }
 
-  /// Returns how the result of `op` reads the columns of its operands; nothing
-  /// if its columns do not move with the window.
+  /// Returns how the result of `op` reads the columns of its operands; nullopt
+  /// if the result is not streamed.
   std::optional<Reading> readingFor(Operation *op) const {
     if (op->getNumResults() != 1 || !isPure(op))
       return std::nullopt;
@@ -331,8 +343,8 @@ private:
         .Default(std::nullopt);
   }
 
-  /// The columns of the result are those of the operand, unless the operator
-  /// `mixes` columns.
+  /// Returns the reading of an operator that computes each column from the same
+  /// column of its operand; nullopt if it `mixes` columns.
   std::optional<Reading> unless(bool mixes, Operation *op) const {
     if (mixes)
       return std::nullopt;
@@ -368,7 +380,8 @@ private:
                    op.getStrides()[spatial], op.getLow()[spatial]};
   }
 
-  /// The columns of a product are rows of its left operand.
+  /// Returns the reading of a matrix multiplication whose columns are rows or
+  /// batches of its left operand.
   std::optional<Reading> product(Operation *op) const {
     int64_t rank = shapeOf(op->getResult(0)).size();
     int64_t axis = axisOf(op, 0);
@@ -380,7 +393,7 @@ private:
         continue;
       if (streamOf(operand))
         return std::nullopt;
-      // The last two axes of the right operand are not rows of the result.
+      // Rows of the result do not index the right operand and its zero points.
       int64_t own = axis - (rank - int64_t(shapeOf(operand).size()));
       bool isRight = i == 1 || i == 3;
       if (isRight && axis >= rank - 2)
@@ -395,22 +408,22 @@ private:
     int64_t axis = axisOf(op, 0);
     ArrayRef<int64_t> from = shapeOf(op->getOperand(0)),
                       to = shapeOf(op->getResult(0));
-    // The columns must be the outermost of the axes that are merged, so that
-    // the elements of a column stay adjacent.
+    // If the reshape merges axes, the axis of the columns must be the outermost
+    // of them, so that the elements of a column stay adjacent.
     int64_t outer = ShapedType::getNumElements(from.take_front(axis)),
             inner = ShapedType::getNumElements(from.drop_front(axis + 1)),
             before = 1;
     for (auto [i, size] : llvm::enumerate(to)) {
-      // An axis of size 1 before the columns is not the columns.
+      // Skips axes of size 1 before the axis of the columns.
       if (before == outer && size != 1) {
         int64_t after = ShapedType::getNumElements(to.drop_front(i + 1));
         if (size == from[axis] && after == inner)
           return Reading{int64_t(i)};
-        // Merged with inner axes.
+        // The axis is merged with inner axes: each column becomes several.
         if (size % from[axis] == 0 && size > from[axis] &&
             (size / from[axis]) * after == inner)
           return Reading{int64_t(i), 1, 1, 0, size / from[axis]};
-        // Split: an outer part stays the columns.
+        // The axis is split: `part` columns become one.
         if (from[axis] % size == 0 && size < from[axis]) {
           int64_t part = from[axis] / size;
           if (part * inner == after)
@@ -423,8 +436,8 @@ private:
     return std::nullopt;
   }
 
-  /// A gather of overlapping frames, as of the samples of a spectrogram: each
-  /// frame has the indices of the previous one plus a constant.
+  /// Returns the reading of a gather of overlapping frames, such as the frames
+  /// of samples of a spectrogram.
   std::optional<Reading> frames(GatherOp gather) const {
     auto indices = framesOf(gather);
     if (!indices)

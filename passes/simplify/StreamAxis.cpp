@@ -1,31 +1,36 @@
 // Rewrites a function of a whole window of columns as a function of the new
-// columns, which keeps state between calls (`--stream`).
+// columns, which keeps state between calls (`--stream`). Columns are the slices
+// of a tensor along one axis.
 //
-//   func.func @main(%x : tensor<1x49x10xf32> {kernel.stream = array<i64: 1, 1>}) -> scores
+//   func.func @main(%x : tensor<1x49x10xf32>
+//                        {kernel.stream = array<i64: 1, 1>}) -> scores
 //     %c = conv %x          // 3 columns each: [1, 47, 64]
 //     %p = average_pool %c  // all 47 columns
 //       ->
 //   func.func @main(%x : tensor<1x1x10xf32> {kernel.streamed = ..},
 //                   %past : tensor<1x30xf32> {kernel.state = "window_of_x"},
-//                   %past_1 : tensor<1x3008xf32> {kernel.state = "window_of_c"}) -> scores, ...
+//                   %past_1 : tensor<1x3008xf32>
+//                             {kernel.state = "window_of_c"}) -> scores, ...
 //     %window = shift %past, %x      // the last 3 columns of the input
 //     %c = conv %window              // the new column: [1, 1, 64]
 //     %window_1 = shift %past_1, %c  // the last 47 columns of the convolution
 //     %p = average_pool %window_1
 //
 // One call moves the window by `hop` columns. The results are those of the
-// whole function applied to the columns that the window then contains, to the
-// bit wherever the order of additions does not matter, as for integers.
+// original function applied to the columns that the window then contains; they
+// have the same bits if the order of additions does not matter, as for
+// integers.
 //
 // A tensor is streamed if a move of the window moves its columns: column i of
 // the tensor is column i + hop of the previous call. This does not hold for
-// columns that depend on the zeros with which an operator pads the window:
-// `left` columns at the beginning and `right` columns at the end. So each call
-// computes the columns [0, left) and [size - right - hop, size). If these are
-// all columns, the tensor is computed as a whole, as are all tensors that
-// depend on the order or the number of the columns, such as a mean over the
-// window. An operator that reads other columns of a streamed tensor reads them
-// from a state, which keeps the columns of earlier calls.
+// columns that depend on the padding that an operator adds to the window: the
+// first `left` and the last `right` columns. So each call computes the columns
+// [0, left) and [size - right - hop, size). If these are all columns, the
+// tensor is computed as a whole, as are all tensors that depend on the order or
+// the number of the columns, such as a mean over the window. An operator that
+// reads other columns of a streamed tensor reads them from a state, which keeps
+// the columns of earlier calls, or computes them again from the state of a
+// tensor with smaller elements.
 
 #include "dialects/graph/ops/Contraction.h"
 #include "dialects/graph/ops/Movement.h"
@@ -52,7 +57,7 @@ Type withColumns(Value v, int64_t axis, int64_t count) {
   return RankedTensorType::get(shape, elementOf(v));
 }
 
-/// Returns the name of the node that computes `v`, or of the input.
+/// Returns the name of the ONNX node that computes `v`, or of the input `v`.
 std::string nameOf(Value v) {
   if (auto argument = dyn_cast<BlockArgument>(v)) {
     auto function = cast<func::FuncOp>(argument.getOwner()->getParentOp());
@@ -72,7 +77,8 @@ std::string nameOf(Value v) {
                        : found;
 }
 
-/// Rewrites the function as the analysis says.
+/// Rewrites the function of `input` to compute only new columns, as `analysis`
+/// has determined.
 class Rewriter {
 public:
   Rewriter(BlockArgument input, const StreamAnalysis &analysis, bool inPlace)
@@ -80,7 +86,7 @@ public:
         function(cast<func::FuncOp>(input.getOwner()->getParentOp())),
         analysis(analysis), inPlace(inPlace), builder(function.getContext()) {}
 
-  /// The multiply-adds of a call, and those of the whole window.
+  /// The multiply-adds of a call, and those of the original function.
   int64_t macs = 0, macsOfWindow = 0;
   unsigned streamedOps = 0;
 
@@ -90,8 +96,8 @@ public:
     for (Operation &op : block.without_terminator())
       ops.push_back(&op);
     const Stream &stream = *analysis.streamOf(input);
-    // The argument of the new columns precedes that of the window, which is
-    // erased when it has no readers any more.
+    // Inserts the argument of the new columns before that of the window, which
+    // is erased when it has no readers any more.
     unsigned index = input.getArgNumber();
     (void)function.insertArgument(
         index, withColumns(input, stream.axis, stream.hop),
@@ -130,12 +136,12 @@ public:
 private:
   /// The columns of a streamed tensor that a call computes: those at the
   /// beginning (null if there are none) and those at the end. `window` are the
-  /// columns that the state keeps.
+  /// columns in the tensor's state after the call (null without a state).
   struct Parts {
     Value first, last, window;
   };
 
-  /// Computes the new columns of the result of `op`.
+  /// Computes the columns of the result of `op` that each call computes.
   void streamResult(Operation *op) {
     Value result = op->getResult(0);
     const Stream &stream = *analysis.streamOf(result);
@@ -148,7 +154,7 @@ private:
     keep(result);
   }
 
-  /// Builds `op` for the columns `result` of its result.
+  /// Builds a clone of `op` that computes the columns `result` of its result.
   Value compute(Operation *op, Columns result) {
     const Reading &reading = analysis.readingOf(op);
     SmallVector<Value> operands;
@@ -177,8 +183,9 @@ private:
     return value;
   }
 
-  /// If `op` reads frames of columns, replaces the indices of `part`, a part of
-  /// it, by those of `count` frames from the first column on.
+  /// If `op` gathers frames of columns, replaces the indices of `part`, a clone
+  /// of it, by those of `count` frames, relative to the first column that they
+  /// read.
   void setFrames(GatherOp part, GatherOp op, int64_t count) {
     if (analysis.streamOf(op.getX())->axis != int64_t(op.getAxis()))
       return;
@@ -194,7 +201,8 @@ private:
         builder, op.getLoc(), DenseElementsAttr::get(type, indices)));
   }
 
-  /// Sets the padding of `op` along the columns.
+  /// Sets the padding of `op` along the axis of its columns. The start of a
+  /// slice becomes 0, because its operand begins with the first column read.
   void setPadding(Operation *op, int64_t axis, int64_t low, int64_t high) {
     auto with = [](ArrayRef<int64_t> values, int64_t at, int64_t value) {
       SmallVector<int64_t> changed(values);
@@ -237,7 +245,8 @@ private:
     return value;
   }
 
-  /// Computes the columns `wanted` of `v` again from the columns of the operand.
+  /// Computes the columns `wanted` of `v`, the result of `op`, again from the
+  /// same columns of its only streamed operand.
   Value recompute(Operation *op, Value v, Columns wanted) {
     unsigned number = *analysis.onlyOperand(v);
     Value operand = columns(op->getOperand(number), wanted);
@@ -279,7 +288,8 @@ private:
                  wanted.begin - of.begin, wanted.count());
   }
 
-  /// Adds a state that keeps the last columns of `v`, if any are read later.
+  /// Adds a state that keeps the last columns of `v`, if later calls read any,
+  /// and computes its next value.
   void keep(Value v) {
     auto found = analysis.kept.find(v);
     if (found == analysis.kept.end())
@@ -328,8 +338,8 @@ private:
                         ArrayRef<int64_t>{outer, inner});
   }
 
-  /// Updates the types and attributes of the function after new results were
-  /// added.
+  /// Updates the types and attributes of the function for the new arguments and
+  /// results.
   void updateType() {
     Block &block = *input.getOwner();
     SmallVector<DictionaryAttr> attrs;
@@ -348,7 +358,7 @@ private:
   bool inPlace;
   OpBuilder builder;
   llvm::DenseMap<Value, Parts> computed;
-  /// Columns of earlier calls that have been read.
+  /// For each tensor, the columns that columns() has already built from states.
   llvm::DenseMap<Value, SmallVector<std::pair<Columns, Value>>> earlier;
   SmallVector<Value> newStates;
   SmallVector<DictionaryAttr> stateAttrs;
@@ -371,8 +381,8 @@ struct StreamAxisPass : impl::StreamAxisBase<StreamAxisPass> {
   }
 
 private:
-  /// An error of the user, whose text begins with the option; a line break
-  /// precedes the hint.
+  /// Reports that --stream cannot be applied. A line break separates the
+  /// message from the hint.
   static LogicalResult refuse(Location loc, const Twine &why,
                               const Twine &hint) {
     return emitError(loc) << "--stream: " << why << "\n" << hint;
@@ -414,8 +424,8 @@ private:
     return rewrite(input, StreamAnalysis(input, axis, hop), axis, hop);
   }
 
-  /// Returns the least number of columns that all strides along the axis divide,
-  /// or a number that is not less than the window.
+  /// Returns the least number of columns that all strides along the axis
+  /// divide, or a number that is not less than the size of the window.
   static int64_t leastHop(BlockArgument input, int64_t axis) {
     int64_t hop = 1;
     while (hop < shapeOf(input)[axis]) {

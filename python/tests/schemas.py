@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Validates the manifests that `ingot export` writes by the schemas that the platforms publish.
+"""Validates the manifests that `ingot export` writes against the schemas that the platforms publish.
 
     schemas.py [FOLDER]
 
@@ -9,8 +9,8 @@ FOLDER (or the environment variable INGOT_SCHEMAS) has files of the platforms, a
     module-schema.yaml                                                               Zephyr, scripts/schemas
     arduino-library-properties-*schema.json, general-definitions-schema.json         arduino-lint, etc/schemas
 
-For PlatformIO and ESP-IDF the packages platformio and idf-component-manager have the schemas. The packages jsonschema, pyyaml and
-xmlschema read the others. A platform whose schema or package is missing is left out; if all are, the exit code is 77.
+For PlatformIO and ESP-IDF, the packages platformio and idf-component-manager contain the schemas. The packages jsonschema, pyyaml
+and xmlschema read the other schemas. A platform whose schema or package is missing is skipped; if all are, the exit code is 77.
 """
 
 import importlib
@@ -26,7 +26,7 @@ MNIST = pathlib.Path(__file__).resolve().parents[2] / "examples/mnist/model.onnx
 
 
 class Missing(Exception):
-    """A schema or a package is not there."""
+    """A schema file or a package is missing."""
 
 
 def package(name):

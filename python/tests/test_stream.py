@@ -1,4 +1,4 @@
-"""Streamed networks (--stream) against the same networks applied to the whole window, after every call."""
+"""Compares streamed networks (--stream) after each call with the same networks applied to the whole window."""
 
 import pathlib
 import re
@@ -28,7 +28,7 @@ def build(inputs, outputs, nodes, constants):
 
 
 class Chain:
-    """Builds a chain of layers with random weights; `quantized` puts QDQ pairs around convolutions."""
+    """Builds a chain of layers with random weights. `quantized` adds QuantizeLinear and DequantizeLinear around convolutions."""
 
     def __init__(self, shape, quantized=False, seed=1):
         self.shape, self.quantized, self.rng = shape, quantized, np.random.default_rng(seed)
@@ -71,7 +71,7 @@ class Chain:
 
 
 def agree(model, axis, stream=None, target="native", exact=True, calls=None, **options):
-    """Compares the streamed network with the model on the window, from the call on that has filled the state."""
+    """Compares the streamed network with the model on the whole window, from the first call on that has filled the state."""
     whole = ingot.compile(model, target=target, **options)
     net = ingot.compile(model, target=target, stream=axis if stream is None else stream, **options)
     shape = whole.inputs[0].shape
@@ -124,7 +124,7 @@ def test_int8(name, target):
     net, whole = agree(chain.model(), 2, target=target)
     assert net.state_bytes > 0
     if name == "valid":
-        # No kernel works on the window but the pool, whose operand is kept as int8.
+        # Only the pool reads the whole window, which is kept as int8; each convolution keeps at most 3 columns.
         assert net.state_bytes < 3 * (10 + 64 + 64 + 64) + 25 * 6 * 12 + 500
 
 
@@ -160,10 +160,10 @@ def test_outputs_with_the_axis():
 
 
 TEXTS = {
-    # The columns are merged, split, moved and reduced.
+    # Operators that merge, split, move and reduce columns.
     "rows": ("net (float[1, 12, 6] x) => (float[1, 7] y) <float[6, 5] w, float[60, 7] v> {"
              " a = MatMul(x, w)\n b = Relu(a)\n f = Flatten(b)\n y = MatMul(f, v) }", 1),
-    # The result is the memory of a state, which a call must not give away.
+    # The result has the elements of a state. The call must copy them, not return the memory of the state.
     "flatten": ("net (float[1, 12, 6] x) => (float[1, 60] y) <float[6, 5] w> { a = MatMul(x, w)\n y = Flatten(a) }", 1),
     "flat": ("net (float[1, 72] x) => (float[1, 3, 1, 1] y) <int64[4] s, float[3, 1, 3, 6] w> {"
              " a = Reshape(x, s)\n b = Conv(a, w)\n c = Relu(b)\n y = GlobalAveragePool(c) }", 1),
@@ -216,7 +216,7 @@ def test_spectrogram():
 
 
 def test_other_input():
-    """A second input is given anew with each call: what depends on it is computed for the whole window."""
+    """A second input may change with each call, so tensors that depend on it are computed for the whole window."""
     model = make("net (float[1, 4, 12] x, float[1, 4, 1] g) => (float[1, 2, 10] y) { c = Conv(x, w)\n d = Mul(x, g)\n y = Conv(d, w) }")
     w = numpy_helper.from_array(np.ones((2, 4, 3), np.float32), "w")
     model.graph.initializer.append(w)

@@ -5,8 +5,8 @@
 
 FOLDER is the one that examples/search/run.sh has filled. Both programs tokenize the same sentences, sort them by length,
 compute the network of FOLDER/model, pool and normalize; loading is not counted. ONNX Runtime gets the network with pooling,
-but without joined tokens, since it fuses the nodes of attention only in their original form. The two take turns. The batch of
-ONNX Runtime is the fastest of --batches. Needs: pip install onnx onnxruntime tokenizers numpy
+but without join_tokens of prepare.py, since it fuses the nodes of attention only in their original form. The programs run
+alternately. ONNX Runtime runs with the fastest batch size of --batches. Needs: pip install onnx onnxruntime tokenizers numpy
 """
 import argparse
 import os

@@ -9,7 +9,7 @@ BOXES = ["-o", "FOLDER/out.onnx"]
 
 
 def detector(output, image=(1, 3, 32, 32), metadata=(), dtype=F):
-    """Returns a model that ignores its image and has an output of a shape."""
+    """Returns a model whose output has the shape `output`; each element is the sum of the image, so it detects nothing."""
     zeros = numpy_helper.from_array(np.zeros(output, np.float32), "zeros")
     result = model([node("ReduceSum", ["x"], ["s"], name="sum", keepdims=0), node("Add", ["s", "zeros"])],
                    inputs=[info("x", image)], outputs=[info("y", output)], initializers=[zeros])

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Tests examples/keyword: finds the words of recordings, reports damaged files, makes the model anew from the
+# Tests examples/keyword: finds the words of recordings, reports damaged files, makes the model again from the
 # trained network, and runs on an emulated Cortex-M4.
 # usage: keyword.sh CMAKE SOURCE BUILD SCRATCH PYTHON
 set -euo pipefail
@@ -16,12 +16,12 @@ export PYTHONDONTWRITEBYTECODE=1
   -DCMAKE_C_COMPILER=gcc -DCMAKE_CXX_COMPILER=g++ >/dev/null
 "$cmake" --build host
 
-# The words of the recording that comes with the example, as its README shows them.
+# The program must find the words of the example's recording that README.md shows.
 host/spot "$example/words.wav" | tee words.log
 sed -n '/^\$ build\/keyword\/spot/,/^```/p' "$example/README.md" | grep '^ *[0-9]' | diff - words.log ||
   fail "README.md shows other words"
 
-# New recordings: all words, in order, and no others.
+# In at least 3 of 4 new recordings, it must find exactly the spoken words in order.
 all="ai us mo sa she uma mo ai uma us she sa"
 right=0
 for seed in 1 2 3 4; do
@@ -80,7 +80,7 @@ refused format.wav "shorter than 16 bytes"
 if host/spot 2> usage.log; then fail "no file is accepted"; fi
 grep -q '^usage: keyword' usage.log || fail "no usage"
 
-# The commands that made the model give the same words.
+# A model made again by the commands that made model.onnx must give the same words.
 export PATH=$build/bin:$PATH
 "$python" "$example/models.py" calibrate samples.npz
 ingot quantize "$example/network.onnx" --calibrate samples.npz -o network_int8.onnx > quantize.log
@@ -91,7 +91,7 @@ ingot quantize "$example/network.onnx" --calibrate samples.npz -o network_int8.o
 [ "$(again/spot "$example/words.wav" | awk '{print $3}')" = "$(awk '{print $3}' words.log)" ] ||
   fail "the model that was made anew finds other words"
 
-# The same on an emulated board, beside the whole window in each call.
+# Runs the example on an emulated board, whose program also computes the whole window in some calls.
 for program in qemu-system-arm arm-none-eabi-gcc; do
   command -v $program >/dev/null || { echo "keyword.sh: $program is not installed, the board is not tested"; exit 0; }
 done

@@ -1,10 +1,10 @@
-"""Runs examples/search whole, compares it with ONNX Runtime and `tokenizers`, and gives it bad input.
+"""Runs all steps of examples/search, compares results with ONNX Runtime and `tokenizers`, and tests bad input.
 
     search.py INGOT PYTHON WORK_FOLDER [--whole] [--exported]
 
 --whole: the model with the sizes of MiniLM and 10,000 sentences, as a user runs the example; otherwise a small model.
---exported: a model exported from `transformers` by Optimum; skipped if these packages are missing. The comparison is then
-also one with `transformers`.
+--exported: a model exported from `transformers` by Optimum, whose vectors are also compared with those of `transformers`;
+skipped if these packages are missing.
 """
 import argparse
 import json
@@ -47,7 +47,7 @@ def run(*command, code=0, says="", **options):
 
 
 def read_index(path):
-    """Returns the numbers of lines, the vectors and the texts of an index."""
+    """Returns the line numbers, the vectors and the texts of an index."""
     data = path.read_bytes()
     _, _, size, count, text_bytes, _ = HEADER.unpack_from(data)
     at = HEADER.size
@@ -61,7 +61,7 @@ def read_index(path):
 
 
 def export(folder):
-    """Writes what `optimum-cli export onnx` writes for a BERT encoder; returns the model of `transformers`."""
+    """Writes what `optimum-cli export onnx` writes for a BERT encoder. Returns the exported model of `transformers`."""
     try:
         import torch
         import transformers
@@ -77,7 +77,7 @@ def export(folder):
     tokens = tokenizer(vocabulary(config.vocab_size))
     (folder / "raw.json").write_text(json.dumps(tokens), encoding="utf-8")
     wrapped = transformers.PreTrainedTokenizerFast(tokenizer_file=str(folder / "raw.json"), model_max_length=256)
-    # As in repositories of sentence-transformers: padded to a fixed length, cut after another number of tokens.
+    # As in repositories of sentence-transformers: texts are padded to one length and truncated to another.
     wrapped.backend_tokenizer.enable_padding(length=128)
     wrapped.save_pretrained(folder)
     (folder / "sentence_bert_config.json").write_text('{"max_seq_length": 200, "do_lower_case": false}')
@@ -90,7 +90,7 @@ def export(folder):
 
 
 def reference(model, tokens):
-    """Returns the normalized means of the vectors of the tokens, by ONNX Runtime; the pooling is that of NumPy."""
+    """Returns a normalized vector for each list of tokens: ONNX Runtime computes the network, NumPy the mean over tokens."""
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
     options.log_severity_level = 3
@@ -117,7 +117,7 @@ def by_transformers(network, tokens):
 
 
 def compare_with_sentence_transformers(work, environment, texts):
-    """The form that Optimum exports for a model of sentence-transformers: with pooling, and its output `sentence_embedding`."""
+    """Compares with sentence-transformers, whose models Optimum exports with pooling and the output `sentence_embedding`."""
     try:
         from optimum.exporters.onnx import main_export
         from sentence_transformers import SentenceTransformer, models
@@ -133,7 +133,7 @@ def compare_with_sentence_transformers(work, environment, texts):
     special = {f"{name.lower()}_token": f"[{name}]" for name in ("PAD", "UNK", "CLS", "SEP", "MASK")}
     transformers.PreTrainedTokenizerFast(tokenizer_file=str(work / "model" / "tokenizer.json"), model_max_length=256,
                                          **special).save_pretrained(folder / "bert")
-    # Pooling by the first token: the export includes it, its folder does not state it.
+    # The pooling takes the first token. The exported graph contains the pooling, but the folder has no file that describes it.
     parts = [models.Transformer(str(folder / "bert")), models.Pooling(64, pooling_mode="cls"), models.Normalize()]
     network = SentenceTransformer(modules=parts, device="cpu")
     network.save(str(folder / "model"))
@@ -146,7 +146,8 @@ def compare_with_sentence_transformers(work, environment, texts):
 
 
 def compare_rankings(program, index, vectors, texts, queries, expected, best=10):
-    """Compares the answers of the program with the cosines of the reference; nearly equal cosines may change places."""
+    """Compares the answers of the program with the cosines of the reference. Sentences with nearly equal cosines may be
+    swapped."""
     text = run(program, "query", index, "--best", best, input="\n".join(queries).encode())
     answers = text.split("\n")
     for i, query in enumerate(queries):
@@ -205,7 +206,7 @@ def main():
     expect(lines.tolist() == list(range(1, len(texts) + 1)), "the index has other lines than the file")
     expect([text.decode() for text in stored] == texts, "the index has other texts than the file")
 
-    # Tokens, of the sentences and of strings of many scripts with damaged bytes.
+    # Compares tokens of the sentences, and of strings in many scripts with damaged bytes.
     rng = random.Random(5)
     strange = [sample(rng, 12).replace("\n", " ").replace("\r", " ").encode() for _ in range(2000)]
     for i in range(0, len(strange), 5):
@@ -234,7 +235,7 @@ def main():
         print(f"tokens: {len(own)} lines, {wrong} differ")
         expect(len(own) == len(theirs) and wrong == 0, f"the tokens of {wrong} lines differ from those of `tokenizers`")
 
-    # Vectors and rankings.
+    # Compares vectors and rankings.
     chosen = sorted(rng.sample(range(len(texts)), 150))
     expected = reference(model, [tokens[i] for i in chosen])
     worst = np.abs(expected - vectors[chosen]).max()

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Tests examples/whisper: the whole example by its one command, the tokens of `transformers`, the spectrum, WAV files of many
-# forms, bad input.
+# Tests examples/whisper: runs the whole example with run.sh, compares tokens with those of `transformers`, tests the spectrum,
+# WAV files of many forms and bad input.
 # usage: whisper.sh INGOT PYTHON SOURCE SCRATCH RECORDINGS
 set -euo pipefail
 ingot=$1 python=$2 source=$3 scratch=$4 recordings=$5
@@ -36,7 +36,8 @@ g++ -std=c++17 -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -Wall 
   "$source/test/examples/whisper/audio_test.cpp" "$example/audio.cpp" -o audio_test
 ./audio_test damaged.wav 2> error || fail "audio_test: $(grep -v warning error)"
 
-# The same audio in other forms has the same tokens; damaged files are rejected.
+# Files same-* contain the same audio in other forms and must give the same tokens. Files other-* contain changed audio and
+# must be accepted, files bad-* rejected.
 "$python" - "$scratch" << 'END'
 import struct
 import sys
@@ -112,12 +113,12 @@ rejects 'no file is named' "$program"
 rejects 'unknown option `--tempo`' "$program" --tempo x.wav
 rejects 'is not a number from 1 to 5' "$program" --beams 6 x.wav
 rejects 'the model does not know `xx`; languages: en, de, fr' "$program" --language xx x.wav
-# One damaged file does not keep the others from being transcribed.
+# The program transcribes the other files after a damaged one.
 code=0
 "$program" bad-text.wav model/chirp.wav --print-tokens > out 2> error || code=$?
 [ $code = 1 ] && grep -qF -- "$(cat tokens)" out || fail "a damaged file stops the program"
 
-# Folders that are no Whisper models.
+# run.sh and prepare.py reject folders that are no Whisper models.
 prepare=("$python" "$example/prepare.py")
 cp -r model broken
 rejects 'is not a folder' "$example/run.sh" none model/chirp.wav

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# examples/yolo as a user runs it; pictures of all supported kinds, damaged ones, and wrong options.
+# Tests examples/yolo: runs run.sh as a user does, then tests pictures of all kinds, damaged ones, and wrong options.
 # usage: yolo.sh INGOT PYTHON SOURCE SCRATCH
 set -euo pipefail
 ingot=$1 python=$2 source=$3 scratch=$4
@@ -11,7 +11,7 @@ mkdir -p "$scratch"
 INGOT=$ingot PYTHON=$python CXX=g++ "$source/examples/yolo/run.sh" "$scratch" > "$scratch/log"
 cat "$scratch/log"
 cd "$scratch"
-# Every build finds about as many boxes, the emulated float program exactly the same.
+# All programs must find about as many boxes, both float programs exactly as many.
 mapfile -t counts < <(sed -n 's/.* pixels, \([0-9]*\) boxes.*/\1/p' log)
 [ "${counts[0]}" -ge 3 ] || fail "only ${counts[0]} boxes"
 for count in "${counts[@]}"; do
@@ -24,7 +24,7 @@ if ldd float/detect | grep -Ev 'linux-vdso|libstdc\+\+|libgcc_s|libc\.so|libm\.s
   fail "the program needs another library"
 fi
 
-# The written picture shows the boxes, and has the same size in each format.
+# The detector must find the same boxes in the pictures that it writes in three formats.
 for format in png ppm bmp; do
   float/detect pictures/000.png -o "out.$format" > /dev/null
   float/detect "out.$format" --numbers > "$format.txt"
@@ -32,12 +32,12 @@ done
 cmp png.txt ppm.txt && cmp png.txt bmp.txt || fail "the formats differ"
 ! cmp -s out.ppm <(float/detect pictures/000.png -o plain.ppm --numbers > /dev/null; cat pictures/001.ppm) || fail "nothing is drawn"
 
-# Pictures in all forms of PNG have the pixels that they should have.
+# PNG files of all supported forms must give the same boxes as PPM files with the same pixels.
 "$python" "$source/test/examples/yolo_pictures.py" make forms
 float/detect forms/*.png --numbers > forms.txt
 float/detect forms/*.ppm --numbers | cmp - forms.txt || fail "a PNG file has other pixels"
 
-# Damaged and unsupported files, each with a message.
+# Damaged and unsupported files must be rejected, each with its message.
 while IFS='|' read -r file message; do
   code=0
   float/detect "forms/bad/$file" > out.txt 2> error.txt || code=$?
@@ -45,7 +45,7 @@ while IFS='|' read -r file message; do
   [ ! -s out.txt ] || fail "$file: boxes were printed"
   grep -qF -- "$file: $message" error.txt || fail "$file: $(cat error.txt)"
 done < forms/bad/messages
-# Random changes neither crash the program nor hang it.
+# Randomly changed files must not crash the program or run it forever.
 code=0
 timeout 60 float/detect forms/fuzz/* --numbers > /dev/null 2> error.txt || code=$?
 [ $code -le 1 ] || fail "exit code $code for a damaged file"

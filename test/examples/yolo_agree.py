@@ -2,8 +2,8 @@
 
     yolo_agree.py INGOT SOURCE FOLDER [--count N] [--task TASK]... [--cxx COMMAND] [--run COMMAND] [--target NAME]
 
-ONNX Runtime runs the model of `ingot attach`, with the added nodes. The reference uses only the network: letterbox,
-selection and the mapping to the frame are written here again, without the added nodes.
+ONNX Runtime runs the model of `ingot attach`, with the added nodes. The reference uses only the network: letterbox (of
+make_pictures.py), selection and mapping to the frame are computed in NumPy.
 """
 import argparse
 import shlex
@@ -30,7 +30,7 @@ sys.path.insert(0, str(example))
 import make_pictures
 
 MOST, SCORE, OVERLAP = 60, 0.25, 0.7
-# In pixels; a hundredth of it for scores. A pixel whose level is between two integers may be rounded in either way.
+# In pixels; for scores, a hundredth of this. A level halfway between two integers may be rounded up or down.
 TOLERANCE = 0.3
 failures = []
 
@@ -53,7 +53,7 @@ def overlap(a, b):
 
 
 def to_frame(rows, picture, size, points, across=False):
-    """Maps corners and keypoints in place from the network's image to the picture."""
+    """Maps corners and keypoints from the network's image to the picture, in place."""
     height, width, _ = picture.shape
     gain = min(size / height, size / width)
     left, top = (round((size - round(n * gain)) / 2 - 0.1) for n in (width, height))
@@ -83,8 +83,8 @@ def select(output, classes, selected):
 
 
 def same(name, rows, expected, tolerance):
-    """Whether two lists of boxes are equal, in this order, within a tolerance in pixels and in scores. Boxes whose
-    scores are almost equal may be in another order."""
+    """Returns a message if two lists of boxes differ by more than a tolerance (see TOLERANCE), otherwise "". The order is not
+    compared, because boxes with almost equal scores may be swapped."""
     if rows.shape != expected.shape:
         return f"{name}: {len(rows)} boxes instead of {len(expected)}"
     free = list(range(len(expected)))
@@ -126,7 +126,7 @@ def detect(folder, files):
 
 
 pictures = [make_pictures.draw(i) for i in range(arguments.count)]
-# The smallest picture, a single row, one of the network's size, half and twice of it, ties when rounding.
+# The smallest picture, a single row, a single column, the network's size, half and twice of it, ties when sizes are rounded.
 sizes = [(1, 1), (1, 640), (480, 1), (128, 128), (64, 64), (256, 256), (255, 256), (129, 256), (131, 256)]
 for i, (height, width) in enumerate(sizes):
     pictures.append(np.random.default_rng(i).integers(0, 256, (height, width, 3), dtype=np.uint8))
@@ -146,7 +146,7 @@ for task in tasks:
     options = {"selected": ["--selected"], "none": ["--shift", "-60"], "all": ["--shift", "14"]}.get(variant, [])
     network = work / "network.onnx"
     subprocess.run([sys.executable, example / "make_model.py", network, "--task", kind, *options], check=True)
-    # The program that reads pictures has no place for the segments' prototypes under another name than output1.
+    # detect.cpp has memory for the mask prototypes only if the output is named output1, as in make_model.py.
     attached, alone = build(work, network), session(network)
     printed = detect(work, files)
     total = 0
@@ -160,8 +160,8 @@ for task in tasks:
         output = alone.run(None, {"images": image})[0]
         reference = to_frame(select(output, 1 if kind == "pose" else 5, variant == "selected"), picture, 128,
                              4 if kind == "pose" else 0)
-        # A frame of one pixel's width cuts most boxes to nothing. If all are boxes, their scores are almost equal as well, and
-        # rounding decides which of them are kept.
+        # Clipping to a picture with one row or column makes most boxes empty. In the variant `all`, their scores are almost
+        # equal as well, and rounding decides which ones are kept.
         if variant != "all" or min(picture.shape[:2]) > 1:
             failures.append(same(f"{task}, {file.name}: program and reference", rows, reference, TOLERANCE))
         total += len(rows)

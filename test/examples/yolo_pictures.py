@@ -1,4 +1,4 @@
-"""Writes pictures in all forms that examples/yolo reads, damaged ones, and randomly changed ones:
+"""Writes PNG pictures of all forms that examples/yolo reads, damaged pictures, and randomly changed ones:
 yolo_pictures.py make FOLDER
 
 NAME.png and NAME.ppm have the same pixels. bad/messages has a line `FILE|MESSAGE` for each file that must be rejected.
@@ -100,7 +100,7 @@ for name, (content, _) in bad.items():
 
 
 def with_checksums(file):
-    """Returns a PNG file with correct checksums of its chunks, so that the changes reach the decoder."""
+    """Returns a changed PNG file with correct checksums of its chunks, so that the decoder reads the changes."""
     file, at = bytearray(file), 8
     while at + 12 <= len(file):
         length = struct.unpack(">I", file[at:at + 4])[0]

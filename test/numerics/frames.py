@@ -1,7 +1,7 @@
-"""Compares the frames that `ingot attach` converts with a computation in NumPy, for each format and odd sizes:
+"""Compares the frame conversion that `ingot attach` adds with a computation in NumPy, for each format and odd sizes:
 frames.py INGOT FOLDER
 
-The network returns its image, so that each pixel is compared, computed by Ingot and by ONNX Runtime.
+The network returns its image, so that each pixel can be compared. Ingot and ONNX Runtime run the model.
 """
 import subprocess
 import sys
@@ -82,7 +82,8 @@ def compare(kind, width, height, colors="bt601", channels=3, dynamic=False, half
     session = onnxruntime.InferenceSession(str(work / "attached.onnx"), options, providers=["CPUExecutionProvider"])
     right = expected(frame, kind, colors, channels)
     for engine, image in (("Ingot", np.load(work / "out/image.npy")), ("ONNX Runtime", session.run(None, {"frame": frame})[0])):
-        # Levels are rounded: a level may differ by one if it is between two integers.
+        # The levels of the image are rounded, those of the reference are not: they differ by at most a half, and by the
+        # error of float16.
         error = np.abs(image.astype(np.float64) * 255 - right).max()
         if not error < (0.7 if half else 0.502):
             failures.append(f"{engine}, {name}: {error} levels")
@@ -92,7 +93,7 @@ for kind in ("rgb", "bgr", "rgba", "bgra", "gray"):
     compare(kind, 101, 67)
     compare(kind, 64, 48)
 compare("gray", 33, 90, channels=1)
-compare("rgb", 129, 97)   # a tie when the height is rounded
+compare("rgb", 129, 97)   # odd sizes, about twice those of the network
 compare("rgb", 1, 1)
 compare("bgr", 300, 1)
 compare("bgr", 75, 50, half=True)

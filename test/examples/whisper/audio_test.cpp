@@ -1,6 +1,6 @@
 // Tests audio.cpp of examples/whisper: a resampled tone keeps its shape, a tone
-// that is too high for the new rate disappears, and damaged files are rejected
-// without undefined behavior (build it with sanitizers).
+// that is too high for the new rate disappears, and damaged files are read or
+// rejected without undefined behavior (build this test with sanitizers).
 //
 //     audio_test SCRATCH_FILE
 
@@ -26,7 +26,7 @@ static bool resamples(unsigned rate, double hertz) {
                      wanted = tone(hertz < 8000 ? hertz : 0, 16000);
   if (got.size() != wanted.size())
     return false;
-  // The filter reaches over the ends.
+  // Near both ends, the filter would read samples beyond the tone.
   double worst = 0;
   for (size_t i = 200; i + 200 < got.size(); ++i)
     worst = std::max(worst, std::fabs(double(got[i]) - double(wanted[i])));
@@ -36,7 +36,8 @@ static bool resamples(unsigned rate, double hertz) {
   return worst <= 2e-3;
 }
 
-/// Reads files whose bytes were changed, removed or cut off at random.
+/// Reads files whose bytes were changed or cut off at random. Returns false if
+/// the results are wrong, or if nearly all or nearly no files are rejected.
 static bool survives_damage(const char *path) {
   std::string good("RIFF\x60\0\0\0WAVEfmt \x10\0\0\0\1\0\1\0\x80\x3E\0\0"
                    "\0\x7D\0\0\2\0\x10\0LIST\4\0\0\0abcddata\x20\0\0\0",

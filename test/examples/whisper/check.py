@@ -1,11 +1,11 @@
-"""Compares the program of examples/whisper with `transformers`, whose tokens are in tokens.json.
+"""Compares the tokens of the program of examples/whisper with those of `transformers` in tokens.json.
 
     check.py PROGRAM COUNT SCRATCH
 
 Runs the program on COUNT recordings in each mode: greedily and with 4 beams, without and with timestamps. In each mode 2% of
-the recordings may differ: where two tokens or beams are equally probable up to rounding, the order of additions decides.
-(On x86-64-v4 one of 400 differs, 045-chirp with beams and timestamps. transformers generates Ingot's tokens for it when the
-spectrum is multiplied by 1.000001.)
+the recordings may differ: if two tokens or beams are equally probable up to rounding, the order of additions decides.
+(On x86-64-v4 one of 400 differs, 045-chirp with beams and timestamps. transformers generates Ingot's tokens for this recording
+if the spectrum is multiplied by 1.000001.)
 """
 import json
 import subprocess

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Renews examples/whisper/tiny and tokens.json with `transformers`; not a test.
+"""Writes examples/whisper/tiny and tokens.json again with `transformers`; not a test.
 
     export.py [COUNT]
 
@@ -75,7 +75,7 @@ def strip(path, parameters):
 
 
 class Reference:
-    """Records the windows that `generate` computes."""
+    """Records the windows that `generate` of `transformers` computes."""
 
     def __init__(self, model):
         self.model, self.windows = model, []
@@ -101,7 +101,7 @@ class Reference:
                 self.windows = result
                 self.model.generate(spectrum, **options)
             else:
-                # transformers refuses long audio without timestamps: windows of 30 seconds, as in main.cpp.
+                # transformers rejects long audio without timestamps, so it gets windows of 30 seconds, as in main.cpp.
                 for start in range(0, spectrum.shape[-1], 3000):
                     window = spectrum[..., start:start + 3000]
                     window = torch.nn.functional.pad(window, (0, 3000 - window.shape[-1]))
@@ -130,7 +130,7 @@ def main():
     reference = Reference(model)
     result = {}
     for name, samples in recordings(int(sys.argv[1]) if len(sys.argv) > 1 else 100):
-        # As in the WAV file: 16 bits.
+        # Rounds the samples to 16 bits, as the WAV file does.
         rounded = (np.clip(np.round(samples * 32767), -32768, 32767) / 32768).astype(np.float32)
         modes = {f"{beams}{'t' if timestamps else ''}": reference.run(rounded, beams, timestamps)
                  for beams in (1, BEAMS) for timestamps in (False, True)}

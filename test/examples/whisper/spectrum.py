@@ -1,9 +1,9 @@
-"""Compares the spectrum that prepare.py makes, compiled by Ingot, with one in double precision.
+"""Compares the spectrum of the model that prepare.py writes, compiled by Ingot, with one in double precision.
 
     spectrum.py INGOT SCRATCH
 
-The largest difference that is allowed is 1e-4, for 80 and 128 mel bins. The reference follows the definition of
-WhisperFeatureExtractor in `transformers`; the triangles of its filters are computed in another way than in prepare.py.
+The largest allowed difference is 1e-4, for 80 and 128 mel bins. The reference follows the definition of
+WhisperFeatureExtractor in `transformers`; it computes the triangles of the filters in another way than prepare.py.
 """
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""Checks a timeline with threads: the parts of a kernel cover its loop once, and are on tracks of their own.
+"""Checks a timeline with threads: the parts of a kernel cover its loop exactly once, and are on the tracks of their threads.
 
     check_parts.py TRACE.json
 """

@@ -1,7 +1,7 @@
 """Checks --counters: counters.py INGOT MODEL TRACE.json
 
-Time of the processor is counted by the system itself, cycles by the processor, which virtual machines often hide. Where a
-counter is missing or not allowed, `ingot bench` must say so.
+The system itself counts `cpu-ns` and `page-faults`; cycles and instructions need counters of the processor, which virtual
+machines often hide. If a counter is missing or not allowed, `ingot bench` must say so.
 """
 import json
 import subprocess
@@ -11,7 +11,7 @@ ingot, model, trace = sys.argv[1:]
 
 
 def bench(counters, *options):
-    """Returns the result of a run; None if the machine does not count, with a diagnostic."""
+    """Returns the result of a run; None if it fails with the diagnostic that the machine does not count an event."""
     done = subprocess.run([ingot, "bench", model, "--seconds", "0.2", "--json", "--counters", counters, *options],
                           capture_output=True, text=True, check=False)
     if done.returncode == 0:
@@ -25,7 +25,7 @@ def bench(counters, *options):
 
 result = bench("cpu-ns,page-faults", "--trace", trace)
 if result:
-    # 268 million multiply-adds take a millisecond or more. A busy machine runs other programs, too.
+    # 268 million multiply-adds take a millisecond or more. The upper limit allows for other programs on the machine.
     of_run = result["counters"]["cpu-ns"]
     assert 1e6 < of_run < 3e6 * result["p90"] and result["counters"]["page-faults"] >= 0, result
     kernels = [event for event in json.load(open(trace, encoding="utf-8"))["traceEvents"] if event.get("cat") == "kernel"]

@@ -1,7 +1,7 @@
-"""Runs a program while files of energy counters count: energy.py FOLDER COMMAND...
+"""Runs a program while imitated energy counters (files as in /sys/class/powercap) count: energy.py FOLDER COMMAND...
 
-Two packages use 10 W and 20 W; their counters restart at 20 J. What the packages contain, and a second folder of the same
-package, must not be added. The program prints JSON with the power that it has measured.
+Two packages use 10 W and 20 W; their counters restart at 20 J. The program must not add the counters of a domain in a
+package, of a second folder of the same package, and of the whole board (psys). It prints JSON with the measured power.
 """
 import json
 import os
