@@ -49,7 +49,7 @@ struct CompileOptions {
   bool isFallback = false;
   /// Pairs of an input and the output that becomes this input in the next run.
   std::vector<std::pair<std::string, std::string>> states;
-  /// The input of which a call takes only new columns, if any.
+  /// The streamed input (--stream), if any: a call takes only its new columns.
   std::optional<StreamedInput> stream;
   /// The command without --name and -o, for the first lines of generated files;
   /// may be empty.

@@ -39,8 +39,8 @@ public:
       : module(module), diagnostics(diagnostics) {}
 
   /// Marks an input and an output as a state. If no input has the name `input`
-  /// and it contains one `*`, marks all inputs that match this pattern; the
-  /// text that `*` matches replaces the `*` in `output`.
+  /// and `input` contains one `*`, marks all inputs that match this pattern;
+  /// the text that `*` matches replaces the `*` in `output`.
   void mark(const std::string &input, const std::string &output) {
     if (!isPattern(input) || !find(input, /*outputs=*/false).empty())
       return markPair(input, output);

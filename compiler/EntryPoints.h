@@ -30,19 +30,21 @@ bool markStates(mlir::ModuleOp module,
                 llvm::ArrayRef<std::pair<std::string, std::string>> states,
                 Diagnostics &diagnostics);
 
-/// The input of which a call takes only new columns (--stream).
+/// A streamed input (--stream): a window of columns (slices along an axis), of
+/// which each call takes only the new ones.
 struct StreamedInput {
   /// The name of the input; empty: the only input of the model.
   std::string input;
   /// The axis of the columns; negative numbers count from the end.
   int64_t axis = 0;
-  /// How many columns a call takes; 0: as few as the model's strides admit.
+  /// The number of columns that a call takes; 0: as few as the strides of the
+  /// model's operators permit.
   int64_t columns = 0;
 };
 
-/// Marks the input that is streamed (kernel.stream) in each entry point that
-/// has it. Returns false with diagnostics if the model has no such input or
-/// axis.
+/// Marks the streamed input (kernel.stream) in each entry point that has an
+/// input of this name. Returns false with diagnostics if the model has no such
+/// input or axis.
 bool markStream(mlir::ModuleOp module, const StreamedInput &stream,
                 Diagnostics &diagnostics);
 

@@ -75,8 +75,8 @@ static void addSimplify(OpPassManager &pm, const PipelineOptions &options) {
   functions.addPass(simplify::createAssignLayout({options.strict}));
   functions.addPass(createCanonicalizerPass());
   functions.addPass(createCSEPass());
-  // Runs when the operators have the layouts and the types that kernels read,
-  // which states then have as well.
+  // StreamAxis runs when the operators have the layouts and the types that
+  // kernels read, so that the states that it adds have them, too.
   functions.addPass(simplify::createStreamAxis(
       {options.stateInOnePlace && !options.target->isDevice()}));
   functions.addPass(createCanonicalizerPass());

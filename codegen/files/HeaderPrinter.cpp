@@ -60,8 +60,9 @@ static void printSharedMacros(ArrayRef<Interface> interfaces,
   }
 }
 
-/// Prints the numbers of columns for an input of which a call takes only new
-/// ones (--stream).
+/// Prints the macros of a streamed input (--stream), of which a call takes only
+/// new columns: the columns of a call and of the window, and the calls that
+/// fill the state.
 static void printStream(const Interface &interface,
                         const InterfaceTensor &tensor, TextWriter &out) {
   auto [axis, columns, window] = *tensor.stream;

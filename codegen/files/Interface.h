@@ -45,8 +45,8 @@ struct InterfaceTensor {
   };
   std::optional<Slots> slots = std::nullopt;
 
-  /// For an input of which a call takes only new columns: their axis, their
-  /// number, and the number of columns of the model.
+  /// For a streamed input, of which a call takes only new columns (slices along
+  /// `axis`): their number, and the number of columns of the model's input.
   struct Stream {
     int64_t axis, columns, window;
   };

@@ -68,7 +68,7 @@ void KernelPrinter::printFor(scf::ForOp loop) {
   inScope([&] { printLoop(loop); });
 }
 
-/// Returns by how much the index `v` grows if `counter` grows by 1; nothing if
+/// Returns by how much the index `v` grows if `counter` grows by 1; nullopt if
 /// that is not known.
 static std::optional<int64_t> growthOf(Value v, Value counter) {
   if (v == counter)
@@ -96,9 +96,9 @@ static std::optional<int64_t> growthOf(Value v, Value counter) {
   return std::nullopt;
 }
 
-/// Whether the target's compiler might vectorize a loop wrongly
-/// (TargetDescription::faultyStride): a 32-bit element that an iteration loads
-/// or stores has, or might have, this distance from that of the next iteration.
+/// Whether the target's compiler might vectorize a loop wrongly: consecutive
+/// iterations load or store 32-bit elements whose distance is, or might be,
+/// `stride` bytes (TargetDescription::faultyStride).
 static bool hasFaultyStride(scf::ForOp loop, int64_t stride) {
   auto isFaulty = [&](Value buffer, ValueRange indices) {
     auto type = cast<MemRefType>(buffer.getType());

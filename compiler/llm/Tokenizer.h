@@ -63,8 +63,8 @@ struct Tokenizer {
   int32_t find(llvm::StringRef text) const;
 };
 
-/// Reads tokenizer.json; nothing with diagnostics if the file is invalid or has
-/// unsupported components, which the diagnostics name.
+/// Reads tokenizer.json. Returns nullopt with diagnostics if the file is
+/// invalid or has unsupported components, which the diagnostics name.
 std::optional<Tokenizer> readTokenizer(llvm::StringRef path,
                                        Diagnostics &diagnostics);
 

@@ -74,8 +74,8 @@ public:
 
 } // namespace
 
-/// Reads the lines that the program has written; nothing if one of them is
-/// wrong or there is no run.
+/// Reads the lines that the program has written. Returns nullopt if a line is
+/// malformed or there is no run.
 static std::optional<DeviceTimes> readTimes(StringRef text) {
   DeviceTimes times;
   SmallVector<StringRef> lines;

@@ -19,8 +19,8 @@ struct DeviceTimes {
 /// Builds a program that runs the model on the GPU of this machine, with the
 /// target's compiler or the compiler in the options, and times whole runs for
 /// `seconds`. `what`, which names the measurement, and `hint`, which says what
-/// to do without such a GPU, are texts for diagnostics. Nothing, with
-/// diagnostics, on failure.
+/// to do without such a GPU, are texts for diagnostics. Returns nullopt with
+/// diagnostics on failure.
 std::optional<DeviceTimes> timeOnDevice(Compilation &compilation,
                                         double seconds, llvm::StringRef what,
                                         llvm::StringRef hint);

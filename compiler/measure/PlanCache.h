@@ -34,9 +34,9 @@ public:
     llvm::json::Object plan;
   };
 
-  /// Reads a plan cache, a file of the fastest loop parameters; returns an
-  /// empty one if the file does not exist. Nothing, with diagnostics, if the
-  /// file is not a plan cache or is one of another version.
+  /// Reads a plan cache, a file of the fastest loop parameters. Returns an
+  /// empty one if the file does not exist; nullopt with diagnostics if the file
+  /// is not a plan cache or is one of another version.
   static std::optional<PlanCache> read(llvm::StringRef path,
                                        Diagnostics &diagnostics);
   /// Returns the entry for a target and the key of a group; null if there is

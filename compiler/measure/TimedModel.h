@@ -121,7 +121,7 @@ struct MeasuredTimes {
 };
 
 /// Builds a model with the trace hook, which times kernel calls, and runs it
-/// for some seconds on one thread; nothing, with diagnostics, on failure.
+/// for `seconds` on one thread. Returns nullopt with diagnostics on failure.
 std::optional<MeasuredTimes> measureKernels(CompileOptions options,
                                             double seconds,
                                             mlir::MLIRContext &context,

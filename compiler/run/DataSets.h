@@ -63,8 +63,8 @@ void bindData(Compilation &compilation, const InputData &data);
 
 /// Runs a model on data sets. Keeps the compiled model, and recompiles it if
 /// the shapes or bound values of new data differ. Reports on standard error
-/// which sizes and values were taken from the data (see reportsTaken). If `dynamic`, the model is
-/// compiled once, without the data.
+/// which sizes and values were taken from the data (see reportsTaken). If
+/// `dynamic`, the model is compiled once, without the data.
 class DataRunner {
 public:
   DataRunner(CompileOptions options, bool dynamic, mlir::MLIRContext &context,

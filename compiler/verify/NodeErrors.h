@@ -68,7 +68,7 @@ struct NodeErrors {
 /// Compares all tensors for `data` with those of `against` or, without such a
 /// model, with those that the engine in `reference` computes. `isWrong` tells
 /// whether an output is wrong; `tolerance` replaces the derived tolerances.
-/// Nothing, with diagnostics, on failure.
+/// Returns nullopt with diagnostics on failure.
 std::optional<NodeErrors>
 findNodeErrors(const CompileOptions &compile, const InputData &data,
                const Against &against, const ReferenceOptions &reference,
@@ -76,8 +76,8 @@ findNodeErrors(const CompileOptions &compile, const InputData &data,
                mlir::MLIRContext &context, Diagnostics &diagnostics);
 
 /// Compares all tensors for `data` with the tensors of the same names in the
-/// model `against`, and outputs with outputs in order; returns the errors in
-/// topological order. Nothing, with diagnostics, on failure.
+/// model `against`, and outputs with outputs in order. Returns the errors in
+/// topological order; nullopt with diagnostics on failure.
 std::optional<std::vector<TensorError>>
 compareTensors(const CompileOptions &compile, const InputData &data,
                const Against &against, mlir::MLIRContext &context,

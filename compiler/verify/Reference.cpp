@@ -63,8 +63,8 @@ readAll(const TemporaryFolder &folder, StringRef name, size_t count,
   return values;
 }
 
-/// Evaluates the imported model by the definitions of its operators. Nothing,
-/// with diagnostics or the reason in `reason`, if that is impossible.
+/// Evaluates the imported model by the definitions of its operators. Returns
+/// nullopt, with diagnostics or the reason in `reason`, if that is impossible.
 static std::optional<Expected>
 evaluateDefinitions(const CompileOptions &compile, const InputData &data,
                     MLIRContext &context, Diagnostics &diagnostics,

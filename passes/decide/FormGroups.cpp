@@ -135,8 +135,8 @@ private:
     }
   }
 
-  /// Whether `op` stores its result in the memory of a state; null if the result
-  /// is an argument.
+  /// Whether `op` stores its result in the memory of a state. False for a null
+  /// `op`, which stands for an argument.
   static bool storesInState(Operation *op) {
     auto group = dyn_cast_or_null<GroupOp>(op);
     return group ? storesInPlace(group) : op && op->hasTrait<InPlace>();

@@ -100,9 +100,9 @@ private:
         tensorType(sum.terms[0].integer).getNumElements() !=
             tensorType(op.getResult()).getNumElements())
       return false;
-    // If the factor or the constant is off by less than this, no result
-    // changes: the difference is far below one step of the result for any
-    // integer of this type.
+    // If the factor differs from 1, and the constant from -zero, by at most
+    // this number, no result changes: the difference is far below one step of
+    // the result for any integer of this type.
     constexpr double nothing = 0x1p-24;
     auto isAlmost = [&](const Numbers &numbers, double value) {
       return llvm::all_of(numbers.values, [&](double x) {

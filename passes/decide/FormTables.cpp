@@ -41,8 +41,8 @@ public:
   /// Finds the 8-bit tensor that is the input of the function, and the
   /// operators of the function, which depend on this tensor and constants only.
   /// If there are several such tensors, takes the first one in the network, but
-  /// none before a tensor that other operators read too. Returns whether there
-  /// is one.
+  /// does not search beyond a tensor that other operators read as well. Returns
+  /// whether there is such a tensor.
   bool find() {
     if (!isByte(last.getResult()) || hasDynamicSizes(last) ||
         shapeOf(last.getResult()).empty())

@@ -21,10 +21,10 @@ struct RowChain {
   graph::GroupOp first, depthwise, last;
 
   /// Returns the chain around a depthwise group, with the groups before and
-  /// after it that can be part of the chain. Nothing if neither of them can, or
+  /// after it that can be part of the chain; nullopt if neither of them can, or
   /// if `depthwise` itself cannot.
   static std::optional<RowChain> around(graph::GroupOp depthwise);
-  /// Returns the chain that `group` computes; nothing if `group` computes
+  /// Returns the chain that `group` computes; nullopt if `group` computes
   /// anything else.
   static std::optional<RowChain> of(GroupView group);
 

@@ -9,7 +9,7 @@ namespace ingot::schedule {
 
 /// Returns the block arguments from which `v` is computed by elementwise
 /// operators, if all have the shape of `v`; constants and one-element tensors
-/// are ignored. Nothing if there are other shapes or operators.
+/// are ignored. Returns nullopt if there are other shapes or operators.
 std::optional<llvm::SmallVector<mlir::Value>> storedOperands(mlir::Value v);
 
 /// Whether `op` is cheap and computes its result from stored tensors, directly

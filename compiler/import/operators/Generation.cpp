@@ -312,8 +312,8 @@ static ImportResult importTrilu(OnnxNode &node) {
   if (shapeOf(x).size() < 2 || k->size() != 1)
     return node.invalid(
         "the input must have rank 2 or more, and `k` must have one element");
-  // A diagonal beyond the corner of the matrix is as good as the one next to
-  // the corner, and its number is as small as an index.
+  // All diagonals beyond a corner of the matrix give the same result, so the
+  // number is limited to that of the first such diagonal, which fits an index.
   int64_t diagonal = std::clamp(k->front(), -dimsOf(x).end()[-2].most(),
                                 dimsOf(x).back().most());
   return SmallVector<Value>{
@@ -452,8 +452,8 @@ static ImportResult uniqueByInput(OnnxNode &node) {
 }
 
 namespace {
-/// An element of a tensor of floats (`real`) or of integers (`whole`), which a
-/// double may not represent; the other number is 0.
+/// An element of a tensor of floats (`real`) or of integers (`whole`, since a
+/// double does not represent all int64). The other member is 0.
 struct Element {
   double real = 0;
   int64_t whole = 0;
@@ -497,7 +497,8 @@ static ImportResult importUnique(OnnxNode &node) {
   if (llvm::any_of(*values, [](Element e) { return std::isnan(e.real); }))
     return node.unsupported("an input that contains NaN is not supported, "
                             "since NaN is not equal to any element");
-  // requireInts returns the same number for all larger elements of uint64.
+  // requireInts returns INT64_MAX for all larger elements of uint64, so that
+  // they cannot be distinguished.
   if (elementOf(x).isUnsignedInteger(64) &&
       llvm::any_of(*values, [](Element e) { return e.whole == INT64_MAX; }))
     return uniqueByInput(node);

@@ -270,8 +270,8 @@ Value padAlong(OnnxNode &node, Value x, int64_t axis, Value low,
   Dim from = dimsOf(x)[axis];
   Value zero = ints.number(0), length = ints.sizes(from),
         last = ints.sizes(from - 1), first;
-  // Elements are repeated from what negative padding leaves of the axis:
-  // `length` elements from `first` on.
+  // The modes wrap and reflect repeat only elements that negative padding does
+  // not remove: `length` elements of the axis, from `first` on.
   if (mode == "wrap" || mode == "reflect") {
     Value high = ints.sub(ints.sub(ints.sizes(size), length), low);
     first = ints.max(zero, ints.sub(zero, low));

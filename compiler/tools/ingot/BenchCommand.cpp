@@ -269,7 +269,8 @@ static void printJson(const Figures &figures, bool hasKernels) {
   llvm::outs() << "\n";
 }
 
-/// Writes and prints what the command line asks for.
+/// Writes the timeline and the chart, and prints the results, as the options
+/// request. Returns the exit code.
 static int present(const Arguments &arguments, const Figures &figures,
                    Diagnostics &diagnostics) {
   if (!arguments.trace.empty() &&

@@ -53,8 +53,8 @@ struct Arguments {
   const TargetDescription *againstTarget = nullptr;
   std::optional<double> tolerance;
   std::optional<Stage> stopAfter;
-  /// Whether `run` and `test` take no sizes and values from the data when they
-  /// compile the model.
+  /// Whether `run` and `test` compile the model without the sizes and values of
+  /// the data.
   bool dynamic = false;
   bool quiet = false, verbose = false, force = false;
   bool json = false, markdown = false, perGroup = false, roofline = false,

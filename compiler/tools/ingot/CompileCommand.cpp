@@ -84,7 +84,7 @@ static std::string targetsWithC() {
 }
 
 /// Returns whether -o names an object file or a module (.wasm) instead of a
-/// source file; nothing, with a diagnostic, for an invalid name.
+/// source file; nullopt with a diagnostic for an invalid name.
 static std::optional<bool> isObjectName(StringRef output,
                                         const TargetDescription &target,
                                         Diagnostics &diagnostics) {
@@ -315,8 +315,8 @@ struct Written {
   int64_t arena = 0, state = 0;
   /// The bytes of code and constants, if they were measured.
   std::optional<int64_t> flash;
-  /// Of an input of which a call takes only new columns (--stream): their
-  /// number, that of the window, and the multiply-adds of both.
+  /// For a streamed input (--stream): the columns that a call takes, the
+  /// columns of the window, and the multiply-adds of a call and of the window.
   std::optional<std::array<int64_t, 4>> stream;
 };
 } // namespace

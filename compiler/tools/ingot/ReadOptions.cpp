@@ -33,8 +33,8 @@ static bool splitPair(StringRef text, StringRef option,
 }
 
 /// Reads a number of bytes, with an optional unit of 1024 (K) or 1024 * 1024
-/// (M). Nothing if `text` is empty; nothing with a diagnostic if it is not a
-/// size.
+/// (M). Returns nullopt if `text` is empty, and nullopt with a diagnostic if it
+/// is not a size.
 static std::optional<int64_t> readBytes(StringRef text, StringRef option,
                                         Diagnostics &diagnostics) {
   if (text.empty())
@@ -53,8 +53,8 @@ static std::optional<int64_t> readBytes(StringRef text, StringRef option,
 }
 
 /// Reads a limit of growth: bytes such as "64K" unless `isPercentOnly`, or a
-/// percentage of the old size such as "2%". Nothing with a diagnostic for
-/// another text.
+/// percentage of the old size such as "2%". Returns nullopt with a diagnostic
+/// for other texts.
 static std::optional<Growth> readGrowth(StringRef text, StringRef option,
                                         bool isPercentOnly,
                                         Diagnostics &diagnostics) {
@@ -220,7 +220,7 @@ readPairs(const cl::list<std::string> &option, Diagnostics &diagnostics) {
 }
 
 /// Reads the size of the dimension `name` given by `option`: "8", "1..8", or
-/// "..8" for 1..8. Nothing with a diagnostic for another text.
+/// "..8" for 1..8. Returns nullopt with a diagnostic for other texts.
 static std::optional<SizeRange> readSize(StringRef option, StringRef name,
                                          StringRef text,
                                          Diagnostics &diagnostics) {
@@ -416,8 +416,8 @@ static void readTiming(const Options &options, Arguments &arguments,
                        "--seconds: the value is out of range (0 to 1000000)");
 }
 
-/// Reads --max-loss, such as "30dB" or "1%"; nothing with a diagnostic for
-/// another text.
+/// Reads --max-loss, such as "30dB" or "1%". Returns nullopt with a diagnostic
+/// for other texts.
 static std::optional<quantize::Budget> readLoss(StringRef text,
                                                 Diagnostics &diagnostics) {
   StringRef number = text;

@@ -39,7 +39,7 @@ struct Log {
 };
 } // namespace
 
-/// Returns the frequency in Hz for a text such as 168M, 32768 or 4.5k; nothing
+/// Returns the frequency in Hz for a text such as 168M, 32768 or 4.5k; nullopt
 /// for an invalid one.
 static std::optional<double> readClock(StringRef text) {
   double scale = text.consume_back("G")   ? 1e9
