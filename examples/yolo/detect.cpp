@@ -103,6 +103,8 @@ public:
   /// The numbers in a row of `boxes`: two corners, score, class, and others
   /// that the network returns (mask coefficients or keypoints).
   static constexpr int columns = int(DETECTOR_BOXES_ELEMENTS) / DETECTOR_ROWS;
+  static_assert(DETECTOR_BOXES_ELEMENTS % DETECTOR_ROWS == 0 && columns >= 6,
+                "define DETECTOR_ROWS as the number of rows of `boxes`");
 
   /// Returns a row for each box: x1, y1, x2, y2, score, class, and the other
   /// numbers that the network returns for a box.

@@ -11,19 +11,22 @@ out=${1:-$root/build/yolo}
 ingot=${INGOT:-$root/build/bin/ingot} python=${PYTHON:-$root/build/venv/bin/python3} cxx=${CXX:-g++}
 # The paths of folder and programs become absolute, because the commands run in the folder of the results.
 absolute() { case $1 in /*) echo "$1" ;; */*) echo "$PWD/$1" ;; *) echo "$1" ;; esac; }
-out=$(absolute "$out") ingot=$(absolute "$ingot") python=$(absolute "$python")
+# Unlike a program, a file without a folder is in the current folder.
+file() { case $1 in '' | /*) echo "$1" ;; *) echo "$PWD/$1" ;; esac; }
+out=$(file "$out") ingot=$(absolute "$ingot") python=$(absolute "$python")
+model=$(file "${MODEL:-}") picture=$(file "${PICTURE:-}") labels=$(file "${LABELS:-}")
 mkdir -p "$out"
 cd "$out"
 
 # Writes a network with random weights (unless MODEL is set), pictures, and samples for quantization.
-size=${SIZE:-128} model=${MODEL:-}
+size=${SIZE:-128}
 if [ -z "$model" ]; then
   "$python" "$here/make_model.py" network.onnx
   printf '%s\n' cup book lamp chair plant > labels.txt
-  model=network.onnx LABELS=labels.txt
+  model=network.onnx labels=${labels:-labels.txt}
 fi
 "$python" "$here/make_pictures.py" pictures --count 3 --samples samples.npz --size "$size"
-picture=${PICTURE:-pictures/000.png}
+picture=${picture:-pictures/000.png}
 
 # Quantizes only the network: the boxes are computed in float.
 "$ingot" quantize "$model" --calibrate samples.npz -o quantized.onnx > quantize.txt
@@ -41,7 +44,7 @@ build float "$model" native "$cxx"
 build int8 quantized.onnx native "$cxx"
 for kind in float int8; do
   printf '\n%s\n' "$kind"
-  "$kind/detect" "$picture" -o "$kind.png" --repeat 20 ${LABELS:+--labels "$LABELS"}
+  "$kind/detect" "$picture" -o "$kind.png" --repeat 20 ${labels:+--labels "$labels"}
 done
 
 # Builds the same programs for a Cortex-A, and runs them in an emulator.
@@ -50,7 +53,7 @@ if command -v aarch64-linux-gnu-g++ > /dev/null && command -v qemu-aarch64 > /de
   build arm_int8 quantized.onnx armv8-a aarch64-linux-gnu-g++ -static
   for kind in float int8; do
     printf '\nCortex-A, %s\n' "$kind"
-    qemu-aarch64 "arm_$kind/detect" "$picture" ${LABELS:+--labels "$LABELS"}
+    qemu-aarch64 "arm_$kind/detect" "$picture" ${labels:+--labels "$labels"}
   done
 else
   echo "no program for Cortex-A: aarch64-linux-gnu-g++ or qemu-aarch64 is not installed"

@@ -52,7 +52,7 @@ def overlap(a, b):
     return common / (np.prod(a[2:4] - a[:2]) + np.prod(b[2:4] - b[:2]) - common)
 
 
-def to_frame(rows, picture, size, points, across=False):
+def to_frame(rows, picture, size, points):
     """Maps corners and keypoints from the network's image to the picture, in place."""
     height, width, _ = picture.shape
     gain = min(size / height, size / width)
