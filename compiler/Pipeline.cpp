@@ -284,6 +284,7 @@ static void addLegalize(OpPassManager &pm, const PipelineOptions &options) {
     pm.addPass(legalize::createOutlineExtrema());
   pm.addPass(legalize::createMarkReadOnly());
   pm.addPass(legalize::createMarkAligned({target}));
+  pm.addPass(legalize::createMarkScalarLoops({target}));
   pm.addPass(legalize::createAwaitInputs({target}));
   pm.addPass(legalize::createCheckPrintable({target}));
 }

@@ -68,72 +68,6 @@ void KernelPrinter::printFor(scf::ForOp loop) {
   inScope([&] { printLoop(loop); });
 }
 
-/// Returns by how much the index `v` grows if `counter` grows by 1; nullopt if
-/// that is not known.
-static std::optional<int64_t> growthOf(Value v, Value counter) {
-  if (v == counter)
-    return 1;
-  Operation *op = v.getDefiningOp();
-  if (!op || !counter.getParentRegion()->isAncestor(op->getParentRegion()))
-    return 0;
-  if (isa<arith::ConstantOp>(op))
-    return 0;
-  if (!isa<arith::AddIOp, arith::SubIOp, arith::MulIOp>(op))
-    return std::nullopt;
-  std::optional<int64_t> a = growthOf(op->getOperand(0), counter),
-                         b = growthOf(op->getOperand(1), counter);
-  if (!a || !b)
-    return std::nullopt;
-  if (!isa<arith::MulIOp>(op))
-    return isa<arith::AddIOp>(op) ? *a + *b : *a - *b;
-  APInt factor;
-  if (*a == 0 && *b == 0)
-    return 0;
-  if (matchPattern(op->getOperand(1), m_ConstantInt(&factor)))
-    return *a * factor.getSExtValue();
-  if (matchPattern(op->getOperand(0), m_ConstantInt(&factor)))
-    return *b * factor.getSExtValue();
-  return std::nullopt;
-}
-
-/// Whether the target's compiler might vectorize a loop wrongly: consecutive
-/// iterations load or store 32-bit elements whose distance is, or might be,
-/// `stride` bytes (TargetDescription::faultyStride).
-static bool hasFaultyStride(scf::ForOp loop, int64_t stride) {
-  auto isFaulty = [&](Value buffer, ValueRange indices) {
-    auto type = cast<MemRefType>(buffer.getType());
-    if (!type.getElementType().isIntOrFloat() ||
-        type.getElementTypeBitWidth() != 32)
-      return false;
-    APInt step;
-    SmallVector<int64_t> strides;
-    int64_t offset, distance = 0;
-    if (loop.getRegion().isAncestor(buffer.getParentRegion()) ||
-        !matchPattern(loop.getStep(), m_ConstantInt(&step)) ||
-        failed(type.getStridesAndOffset(strides, offset)))
-      return true;
-    for (auto [index, elements] : llvm::zip_equal(indices, strides)) {
-      std::optional<int64_t> growth = growthOf(index, loop.getInductionVar());
-      if (!growth || (*growth != 0 && ShapedType::isDynamic(elements)))
-        return true;
-      if (*growth != 0)
-        distance += *growth * elements;
-    }
-    return std::abs(distance * step.getSExtValue() * 4) == stride;
-  };
-  return stride != 0 &&
-         loop.walk([&](Operation *op) {
-               auto load = dyn_cast<memref::LoadOp>(op);
-               auto store = dyn_cast<memref::StoreOp>(op);
-               return (load && isFaulty(load.getMemRef(), load.getIndices())) ||
-                              (store &&
-                               isFaulty(store.getMemRef(), store.getIndices()))
-                          ? WalkResult::interrupt()
-                          : WalkResult::advance();
-             })
-             .wasInterrupted();
-}
-
 void KernelPrinter::printLoop(scf::ForOp loop) {
   Value counter = loop.getInductionVar();
   std::string name = nameHint(counter);
@@ -147,7 +81,7 @@ void KernelPrinter::printLoop(scf::ForOp loop) {
   // that requests it, so INGOT_UNROLLED is a macro.
   if (auto unrolled = loop->getAttrOfType<BoolAttr>(kernel::kUnrolledAttr))
     out.line(unrolled.getValue() ? "INGOT_UNROLLED" : "#pragma GCC unroll 1");
-  if (hasFaultyStride(loop, context.target.faultyStride))
+  if (loop->hasAttr(kernel::kScalarAttr))
     out.line("#pragma clang loop vectorize(disable)");
   SourceMap::Mark mark(context.map, out, SourceMap::Kind::Loop, loop);
   out.open(

@@ -169,6 +169,12 @@ LogicalResult KernelDialect::verifyOperationAttribute(Operation *op,
                ? success()
                : op->emitOpError() << "attribute '" << kUnrolledAttr
                                    << "' says true or false of loops";
+  if (attr.getName() == kScalarAttr)
+    return op->getName().getStringRef() == "scf.for" &&
+                   isa<UnitAttr>(attr.getValue())
+               ? success()
+               : op->emitOpError() << "attribute '" << kScalarAttr
+                                   << "' is one of loops, without a value";
   if (attr.getName() == kSideBySideAttr)
     return op->getName().getStringRef() == "memref.load" &&
                    isa<UnitAttr>(attr.getValue())

@@ -37,6 +37,7 @@ inline constexpr llvm::StringLiteral kStateBytesAttr = "kernel.state_bytes";
 /// (see ValueNames.h).
 inline constexpr llvm::StringLiteral kNamesAttr = "kernel.names";
 inline constexpr llvm::StringLiteral kUnrolledAttr = "kernel.unrolled";
+inline constexpr llvm::StringLiteral kScalarAttr = "kernel.scalar";
 /// Name of an attribute of loads. One thread loads adjacent elements by several
 /// loads with this attribute, which the device can combine into one access.
 inline constexpr llvm::StringLiteral kSideBySideAttr = "kernel.side_by_side";

@@ -44,6 +44,11 @@ def MarkAligned : Pass<"legalize-mark-aligned", "::mlir::ModuleOp"> {
   let options = [Option<"targetName", "target", "std::string", "\"generic\"", "The target; nothing is marked if alignment gains nothing on it">];
 }
 
+def MarkScalarLoops : Pass<"legalize-mark-scalar-loops", "::mlir::ModuleOp"> {
+  let summary = "Mark the loops that the target's C++ compiler would vectorize wrongly";
+  let options = [Option<"targetName", "target", "std::string", "\"generic\"", "The target; nothing is marked if its compiler has no such fault">];
+}
+
 def AwaitInputs : Pass<"legalize-await-inputs", "::mlir::ModuleOp"> {
   let summary = "Insert the wait for the previous kernel into kernels that start early";
   let options = [Option<"targetName", "target", "std::string", "\"generic\"", "The target; nothing is inserted if its kernels do not start early">];
