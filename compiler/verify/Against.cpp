@@ -1,10 +1,19 @@
 #include "compiler/verify/Against.h"
 
+#include "compiler/verify/Tolerances.h"
 #include "onnx/onnx_pb.h"
 
 using namespace mlir;
 
 namespace ingot::verify {
+
+/// Whether an output of the model depends on a quantizing operator.
+static bool isQuantized(const onnx::ModelProto &model) {
+  Tolerances tolerances(model, /*fast=*/"");
+  return llvm::any_of(outputNames(model), [&](const std::string &name) {
+    return tolerances.isQuantized(name);
+  });
+}
 
 std::optional<Against> againstModel(const CompileOptions &compile,
                                     const std::string &other,
@@ -47,6 +56,8 @@ std::optional<Against> againstModel(const CompileOptions &compile,
       arranged.push_back(data[place]);
     return arranged;
   };
+  against.insideMayDiffer =
+      isQuantized(own->model()) != isQuantized(file->model());
   return against;
 }
 

@@ -13,6 +13,11 @@ struct Against {
   /// Reorders `data`, the inputs of the verified model, to the order of the
   /// inputs of the model that `options` compile.
   std::function<InputData(const InputData &)> arrange;
+  /// Whether one of the two models is quantized and the other is not. A
+  /// quantizer may divide the channels of one layer by numbers and multiply
+  /// those of the next layer by them, so that the tensors between the two
+  /// differ although both models are right.
+  bool insideMayDiffer = false;
 };
 
 /// Returns the model in the file `other`, which is to be compared with the model

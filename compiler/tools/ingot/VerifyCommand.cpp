@@ -35,6 +35,9 @@ struct Result {
   std::string reference, passedOver;
   std::vector<Run> runs;
   std::optional<NodeErrors> nodes;
+  /// Whether tensors inside of the model may differ from those of the reference
+  /// (Against::insideMayDiffer).
+  bool insideMayDiffer = false;
   bool isRight() const {
     // Only the outputs count here; printText and the exit code also consider
     // the tensors inside of the model.
@@ -176,6 +179,7 @@ bool Verifier::run(Result &result) {
   tolerances = std::make_unique<Tolerances>(file->model(), compile.fast);
   if (!prepareAgainst())
     return false;
+  result.insideMayDiffer = against.insideMayDiffer;
   reference = arguments.referenceOptions;
   bool isQuantized = llvm::any_of(outputs, [&](const std::string &name) {
     return tolerances->isQuantized(name);
@@ -401,7 +405,8 @@ static void printJson(const Arguments &arguments, const Result &result,
 /// Whether a tensor inside of the model is wrong. That is a failure although the
 /// outputs are right, since other inputs may let the error reach an output.
 static bool hasWrongNode(const Result &result) {
-  return result.nodes && !result.nodes->tensor.empty();
+  return result.nodes && !result.nodes->tensor.empty() &&
+         !result.insideMayDiffer;
 }
 
 static void printText(const Arguments &arguments, const Result &result) {
@@ -431,6 +436,9 @@ static void printText(const Arguments &arguments, const Result &result) {
   if (result.nodes)
     printNodes(*result.nodes, !arguments.against.empty() || arguments.verbose,
                os);
+  if (result.nodes && !result.nodes->tensor.empty() && result.insideMayDiffer)
+    os << "\nOnly the outputs decide: one of the models is quantized, so tensors "
+          "inside may be scaled.\n";
   size_t skipped = llvm::count_if(
       result.runs, [](const Run &run) { return !run.skipped.empty(); });
   os << "\n"
