@@ -114,6 +114,7 @@ bool Compilation::importEntries() {
     if (!module)
       return false;
     addEntryPoint(*moduleRef, *module, entry.name);
+    shareConstants(*moduleRef);
   }
   return true;
 }

@@ -1,8 +1,11 @@
 #include "compiler/EntryPoints.h"
 
 #include "compiler/report/Suggest.h"
+#include "dialects/graph/ElementsData.h"
+#include "dialects/graph/GraphDialect.h"
 #include "dialects/kernel/KernelModule.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
@@ -27,6 +30,37 @@ void addEntryPoint(ModuleOp module, ModuleOp from, StringRef name) {
     (void)taken.renameToUnique(other, {&own});
   for (Operation &op : llvm::make_early_inc_range(*from.getBody()))
     op.moveBefore(module.getBody(), module.getBody()->end());
+}
+
+void shareConstants(ModuleOp module) {
+  // How many operations use each resource.
+  llvm::DenseMap<DialectResourceBlobManager::BlobEntry *, unsigned> uses;
+  module.walk([&](Operation *op) {
+    op->getAttrDictionary().walk([&](DenseResourceElementsAttr value) {
+      ++uses[value.getRawHandle().getResource()];
+    });
+  });
+  // The constants, by the hash of a sample of their bytes.
+  llvm::DenseMap<uint64_t, SmallVector<DenseResourceElementsAttr>> known;
+  module.walk([&](graph::ConstantOp constant) {
+    auto value = dyn_cast<DenseResourceElementsAttr>(constant.getValue());
+    if (!value)
+      return;
+    auto &candidates = known[graph::hashOfSample(value)];
+    for (DenseResourceElementsAttr other : candidates)
+      if (other.getType() == value.getType() &&
+          graph::haveSameBytes(other, value)) {
+        if (other == value)
+          return;
+        constant.setValueAttr(other);
+        // Frees a resource at once, before the next one is read.
+        auto *resource = value.getRawHandle().getResource();
+        if (--uses[resource] == 0)
+          resource->setBlob({});
+        return;
+      }
+    candidates.push_back(value);
+  });
 }
 
 namespace {

@@ -21,6 +21,11 @@ namespace ingot {
 void addEntryPoint(mlir::ModuleOp module, mlir::ModuleOp from,
                    llvm::StringRef name);
 
+/// Lets constants with equal bytes share one resource, and frees the others.
+/// Several entry points of one model have the same weights, which are then in
+/// memory once and are packed once.
+void shareConstants(mlir::ModuleOp module);
+
 /// Marks states: inputs that receive an output of the previous run
 /// (kernel.state). Each of `states` is the name of an input and the name of an
 /// output, or two patterns with one `*` each, which stand for all pairs of

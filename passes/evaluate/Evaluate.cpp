@@ -5,7 +5,9 @@
 #include "dialects/kernel/KernelModule.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/Dominance.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/Transforms/CSE.h"
 #include "passes/evaluate/Jit.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -159,6 +161,56 @@ private:
   std::list<std::vector<char>> storage;
 };
 
+namespace {
+/// A result of the function that computes constants: its type, and the indices
+/// of the constants that it is.
+struct Result {
+  RankedTensorType type;
+  SmallVector<size_t, 1> users;
+};
+} // namespace
+
+/// Returns a module whose main function computes `values`, and its results.
+/// Equal computations, for example of weights that several entry points share,
+/// have one result.
+static std::pair<OwningOpRef<ModuleOp>, SmallVector<Result>>
+moduleOf(ArrayRef<Value> values) {
+  Location loc = values[0].getLoc();
+  OwningOpRef<ModuleOp> module = ModuleOp::create(loc);
+  OpBuilder builder = OpBuilder::atBlockEnd(module->getBody());
+  auto main = func::FuncOp::create(builder, loc, "main",
+                                   builder.getFunctionType({}, {}));
+  builder.setInsertionPointToStart(main.addEntryBlock());
+  IRMapping mapping;
+  for (Operation *op : coneOf(values))
+    builder.clone(*op, mapping);
+  SmallVector<Value> mapped;
+  for (Value value : values)
+    mapped.push_back(mapping.lookup(value));
+  auto end = func::ReturnOp::create(builder, loc, mapped);
+  IRRewriter rewriter(builder);
+  DominanceInfo dominance(*module);
+  eliminateCommonSubExpressions(rewriter, dominance, *module);
+
+  llvm::MapVector<Value, Result> distinct;
+  for (auto [i, value] : llvm::enumerate(end.getOperands())) {
+    Result &result = distinct[value];
+    result.type = tensorType(value);
+    result.users.push_back(i);
+  }
+  SmallVector<Value> returned;
+  SmallVector<Type> types;
+  SmallVector<Result> results;
+  for (auto &[value, result] : distinct) {
+    returned.push_back(value);
+    types.push_back(result.type);
+    results.push_back(std::move(result));
+  }
+  end->setOperands(returned);
+  main.setType(builder.getFunctionType({}, types));
+  return {std::move(module), std::move(results)};
+}
+
 FailureOr<SmallVector<ElementsAttr>> evaluate(ArrayRef<Value> values,
                                               Consumed consumed) {
   SmallVector<ElementsAttr> results(values.size());
@@ -186,43 +238,31 @@ FailureOr<SmallVector<ElementsAttr>> evaluate(ArrayRef<Value> values,
   if (wanted.empty())
     return results;
 
-  Location loc = wanted[0].getLoc();
-  OwningOpRef<ModuleOp> module = ModuleOp::create(loc);
-  OpBuilder builder = OpBuilder::atBlockEnd(module->getBody());
-  SmallVector<Type> types;
-  for (Value value : wanted)
-    types.push_back(value.getType());
-  auto main = func::FuncOp::create(builder, loc, "main",
-                                   builder.getFunctionType({}, types));
-  builder.setInsertionPointToStart(main.addEntryBlock());
-  IRMapping mapping;
-  for (Operation *op : coneOf(wanted))
-    builder.clone(*op, mapping);
-  SmallVector<Value> returned;
-  for (Value value : wanted)
-    returned.push_back(mapping.lookup(value));
-  func::ReturnOp::create(builder, loc, returned);
+  auto [module, distinct] = moduleOf(wanted);
   assert(lowering && "the pipeline sets the lowering");
   if (failed(lowering(*module)))
     return failure();
 
   int64_t elements = 0;
-  for (Value value : wanted)
-    elements += tensorType(value).getNumElements();
+  SmallVector<int64_t> bytes;
+  for (const auto &[type, users] : distinct) {
+    elements += type.getNumElements();
+    bytes.push_back(type.getNumElements() *
+                    bytesPerElement(type.getElementType()));
+  }
   FailureOr<std::unique_ptr<Jit>> jit =
       Jit::compile(*module, /*optimize=*/elements > 400'000);
   if (failed(jit))
     return failure();
-  SmallVector<int64_t> bytes;
-  for (Value value : wanted)
-    bytes.push_back(tensorType(value).getNumElements() *
-                    bytesPerElement(elementOf(value)));
-  std::vector<std::vector<char>> data(wanted.size());
+  std::vector<std::vector<char>> data(distinct.size());
   MainRunner(*module, **jit, consumed)
       .run(kernel::mainProgram(*module), bytes, data);
-  for (auto [i, value] : llvm::enumerate(wanted))
-    results[positions[i]] =
-        elementsFromBytes(tensorType(value), std::move(data[i]), "folded");
+  for (auto [i, result] : llvm::enumerate(distinct)) {
+    ElementsAttr value =
+        elementsFromBytes(result.type, std::move(data[i]), "folded");
+    for (size_t user : result.users)
+      results[positions[user]] = value;
+  }
   return results;
 }
 

@@ -26,18 +26,34 @@ namespace {
 struct FoldConstantsPass : impl::FoldConstantsBase<FoldConstantsPass> {
   using Base::Base;
 
+  // All functions are folded together, so that constants that they share are
+  // computed once.
   void runOnOperation() override {
+    FoldableValues found;
     for (auto function : getOperation().getOps<func::FuncOp>())
-      if (!function.isExternal() && failed(fold(function.getBody().front())))
-        return signalPassFailure();
+      if (!function.isExternal()) {
+        auto [operations, frontier] =
+            findFoldableValues(function.getBody().front());
+        if (frontier.empty())
+          continue;
+        found.operations.insert_range(operations);
+        llvm::append_range(found.frontier, frontier);
+      }
+    if (!found.frontier.empty() && failed(fold(found)))
+      signalPassFailure();
   }
 
 private:
-  LogicalResult fold(Block &body) {
-    auto [constant, frontier] = findFoldableValues(body);
-    if (frontier.empty())
-      return success();
+  LogicalResult fold(FoldableValues &found) {
+    auto &[constant, frontier] = found;
     llvm::DenseSet<const void *> kept = resourcesAfter(constant, frontier);
+    // Constants that nothing reads any more, such as tables that are read from
+    // packed weights (TieWeights).
+    for (Operation *op : constant)
+      if (auto unused = dyn_cast<ConstantOp>(op); unused && op->use_empty())
+        if (auto value = dyn_cast<DenseResourceElementsAttr>(unused.getValue());
+            value && !kept.contains(value.getRawHandle().getResource()))
+          value.getRawHandle().getResource()->setBlob({});
     auto values = evaluate(frontier, [&](DenseResourceElementsHandle resource) {
       if (!kept.contains(resource.getResource()))
         resource.getResource()->setBlob({});
