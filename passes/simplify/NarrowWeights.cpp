@@ -88,12 +88,6 @@ Attribute numberOf(Value v) {
              : Attribute();
 }
 
-bool isZero(Attribute number) {
-  if (auto integer = dyn_cast_or_null<IntegerAttr>(number))
-    return integer.getValue().isZero();
-  return false;
-}
-
 /// Builds the elementwise operator OpT of `x` and the scalar constant `number`.
 template <typename OpT> Value applied(OpBuilder &b, Value x, int64_t number) {
   auto scalar = RankedTensorType::get({}, elementOf(x));
@@ -157,6 +151,42 @@ Value inBytes(OpBuilder &b, Value numbers, int64_t axis, int64_t bits) {
   return all;
 }
 
+/// Returns the bytes from which `numbers` is unpacked along the last axis, as by
+/// numbersIn; null if it is computed in another way.
+Value bytesBehind(OpBuilder &b, Value numbers) {
+  auto operandOf = [](Operation *op, unsigned i) {
+    return op->getOperand(i).getDefiningOp();
+  };
+  auto joined = numbers.getDefiningOp<ReshapeOp>();
+  auto cast = joined ? joined.getX().getDefiningOp<CastOp>() : CastOp();
+  auto low = cast ? dyn_cast_or_null<AndOp>(operandOf(cast, 0)) : AndOp();
+  auto shift =
+      low ? dyn_cast_or_null<BitShiftOp>(operandOf(low, 0)) : BitShiftOp();
+  auto places =
+      shift ? dyn_cast_or_null<ConstantOp>(operandOf(shift, 1)) : ConstantOp();
+  auto mask = dyn_cast_or_null<IntegerAttr>(low ? numberOf(low->getOperand(1))
+                                                : Attribute());
+  if (!places || !mask || shift.getDirection() != "RIGHT")
+    return {};
+  int64_t bits = bitsOf(numbers), perByte = 8 / bits;
+  SmallVector<int64_t> wanted;
+  for (int64_t place = 0; place < perByte; ++place)
+    wanted.push_back(place * bits);
+  Value bytes = shift->getOperand(0);
+  SmallVector<int64_t> shape(shapeOf(numbers)), apart(shapeOf(bytes));
+  if (mask.getValue() != (1 << bits) - 1 || bitsOf(bytes) != 8 ||
+      !elementOf(bytes).isUnsignedInteger() ||
+      graph::elementsAsInts(places.getValue()) != wanted || shape.empty() ||
+      shape.back() % perByte != 0)
+    return {};
+  shape.back() /= perByte;
+  SmallVector<int64_t> expected(shape);
+  expected.push_back(1);
+  return apart == expected
+             ? buildReshape(b, bytes.getLoc(), bytes, ArrayRef<int64_t>(shape))
+             : Value();
+}
+
 /// Unpacks `bytes`, which inBytes has packed along the last axis, into elements
 /// of `bits` bits.
 Value numbersIn(OpBuilder &b, Value bytes, unsigned bits) {
@@ -190,6 +220,8 @@ struct Weights {
   DequantizeOp op;
   MergedAxes order; // Axes of the stored weights; axes of K first.
   int64_t steps = 1, columns = 1, block = 1;
+  /// The innermost axis of K.
+  int64_t innermost = 0;
   /// The axes that form a block, along which scales and zero points are
   /// constant.
   llvm::SmallDenseSet<int64_t> inBlock;
@@ -208,6 +240,7 @@ struct Weights {
       return std::nullopt;
     w.steps = shapeOf(v)[0];
     w.columns = shapeOf(v)[1];
+    w.innermost = (*axes)[0].empty() ? 0 : (*axes)[0].back();
     w.findBlock((*axes)[0]);
     // If each row of K has a scale of its own, a block would be a single
     // element; such weights are not packed. The elements of a block must fill
@@ -227,15 +260,35 @@ struct Weights {
 
   /// Returns the packed weights, of shape [steps / perByte, columns].
   Value bytes(OpBuilder &b) {
-    Value numbers = matrix(b, unsignedNumbers(b, op.getX()), steps);
-    return bits() == 8 ? numbers : inBytes(b, numbers, 0, bits());
+    Value x = op.getX();
+    if (bits() == 8)
+      return matrix(b, x, steps);
+    // Elements are packed before they are transposed, if the innermost axis of K
+    // can be packed: weights that the model stores packed along it stay so.
+    int64_t size = shapeOf(x)[innermost];
+    if (size % perByte() != 0)
+      return inBytes(b, matrix(b, unsignedNumbers(b, x), steps), 0, bits());
+    bool isLast = innermost + 1 == int64_t(shapeOf(x).size());
+    Value packed = isLast ? bytesBehind(b, x) : Value();
+    if (!packed)
+      packed = inBytes(b, unsignedNumbers(b, x), innermost, bits());
+    return matrix(b, packed, steps / perByte());
   }
 
   Value scales(OpBuilder &b) { return ofBlocks(b, op.getScale()); }
-  /// Returns the zero points of the packed elements; null if all are 0.
+  /// Returns the zero point of all packed elements if it is the same.
+  std::optional<int64_t> zero() {
+    auto number = dyn_cast_or_null<IntegerAttr>(numberOf(op.getZero()));
+    if (!number)
+      return std::nullopt;
+    int64_t offset = losesSign(op.getX()) ? 1 << (bits() - 1) : 0;
+    return (elementOf(op.getZero()).isUnsignedInteger()
+                ? int64_t(number.getValue().getZExtValue())
+                : number.getValue().getSExtValue()) +
+           offset;
+  }
+  /// Returns the zero points of the packed elements as a tensor.
   Value zeros(OpBuilder &b) {
-    if (isZero(numberOf(op.getZero())) && !losesSign(op.getX()))
-      return {};
     return ofBlocks(b, unsignedNumbers(b, op.getZero()));
   }
 
@@ -309,17 +362,19 @@ struct Rows {
   void rewrite() {
     OpBuilder b(gather);
     unsigned bits = bitsOf(table.getX());
-    Value numbers = unsignedNumbers(b, table.getX()), rows;
-    bool isPacked = bits < 8 && shapeOf(numbers).back() % (8 / bits) == 0 &&
-                    shapeOf(numbers).size() > 1;
-    if (isPacked)
-      rows = numbersIn(
-          b,
-          taken(b, inBytes(b, numbers, int64_t(shapeOf(numbers).size()) - 1,
-                           bits)),
-          bits);
-    else
-      rows = taken(b, numbers);
+    ArrayRef<int64_t> shape = shapeOf(table.getX());
+    bool isPacked =
+        bits < 8 && shape.back() % (8 / bits) == 0 && shape.size() > 1;
+    Value rows;
+    if (isPacked) {
+      Value packed = bytesBehind(b, table.getX());
+      if (!packed)
+        packed = inBytes(b, unsignedNumbers(b, table.getX()),
+                         int64_t(shape.size()) - 1, bits);
+      rows = numbersIn(b, taken(b, packed), bits);
+    } else {
+      rows = taken(b, unsignedNumbers(b, table.getX()));
+    }
     Value zero = unsignedNumbers(b, table.getZero());
     if (elementOf(zero) != elementOf(rows))
       zero = CastOp::create(b, zero.getLoc(), zero, elementOf(rows));
@@ -374,11 +429,13 @@ struct NarrowWeightsPass : impl::NarrowWeightsBase<NarrowWeightsPass> {
       rows.rewrite();
     for (auto &[product, weights] : found) {
       OpBuilder b(product);
-      Value zeros = weights.zeros(b);
+      std::optional<int64_t> zero = weights.zero();
+      Value zeros = zero ? Value() : weights.zeros(b);
       auto narrow = NarrowMatMulOp::create(
           b, product.getLoc(), product.getResult().getType(), product.getA(),
           weights.bytes(b), weights.scales(b), zeros, weights.bits(),
-          weights.block);
+          weights.block,
+          zero.value_or(0) ? b.getI64IntegerAttr(*zero) : IntegerAttr());
       if (Attribute multiplied = product->getAttr(kMultipliedAttr))
         narrow->setAttr(kMultipliedAttr, multiplied);
       product.replaceAllUsesWith(narrow.getResult());

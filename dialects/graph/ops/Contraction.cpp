@@ -345,6 +345,12 @@ LogicalResult NarrowMatMulOp::inferTypes(Adaptor op, TypeRule &rule) {
     return rule.refuse("needs floats, and weights in bytes without a sign");
   if (op.getZeros() && elementOf(op.getZeros()) != number)
     return rule.refuse("has zero points of another type than the weights");
+  if (op.getZeros() && op.getZero())
+    return rule.refuse("has zero points both as a tensor and as an attribute");
+  if (auto zero = op.getZeroAttr();
+      zero && (zero.getInt() < -128 || zero.getInt() > 255))
+    return rule.refuse("has the zero point " + Twine(zero.getInt()) +
+                       ", which is no byte");
   Dims blocks{w[0] * perByte / block, w[1]};
   if (failed(rule.shape(op.getScales(), ArrayRef(blocks), "scales")) ||
       failed(rule.shape(op.getZeros(), ArrayRef(blocks), "zero points")))
@@ -398,6 +404,8 @@ Expr NarrowMatMulOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
              weight = numberIn(wordOf(byte), k % double(perByte()));
         if (getZeros())
           weight = weight - convert(b.load(getZeros(), {block, column}), type);
+        if (IntegerAttr zero = getZeroAttr())
+          weight = weight - b.constant(double(zero.getInt()), type);
         weight = weight * convert(b.load(getScales(), {block, column}), type);
         return named(
             fma(b.loadScalar(getA(), at), named(weight, "weight"), sum), "sum");

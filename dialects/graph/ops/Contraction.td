@@ -82,15 +82,17 @@ def Graph_NarrowMatMulOp : Graph_Contraction<"narrow_matmul"> {
 
     in the type of a and the result. Consecutive rows k of a column are packed into one
     byte, the first in the lowest `bits`: `w` is [K / (8 / bits), N]. Its integers are
-    unsigned unless they have 8 bits. `zeros` have the type of `w`, one value per byte;
-    without them the zero points are 0. K is a multiple of `block`, and `block` fills whole
-    bytes.
+    unsigned unless they have 8 bits. `zeros` have the type of `w`, one value per byte. If
+    all zero points are equal, they are the attribute `zero` instead; without both they are
+    0. K is a multiple of `block`, and `block` fills whole bytes.
   }];
   let arguments = (ins Graph_Tensor:$a, Graph_Tensor:$w, Graph_Floats:$scales, Optional<Graph_Tensor>:$zeros,
-                   I64Attr:$bits, I64Attr:$block);
+                   I64Attr:$bits, I64Attr:$block, OptionalAttr<I64Attr>:$zero);
   let extraClassDeclaration = [{
     /// The number of weights in a byte.
     int64_t perByte() { return 8 / getBits(); }
+    /// Whether zero points other than 0 are subtracted from the weights.
+    bool hasZeroPoints() { return getZeros() || getZero(); }
     /// Returns a byte of weights, or a vector of such bytes, extended to 32
     /// bits: by zeros if the bytes are unsigned, else by the sign.
     Expr wordOf(Expr byte);

@@ -229,6 +229,8 @@ private:
     return named(ofBlock(b, product.getScales(), step, column), "scale");
   }
   std::optional<Expr> zeroOf(KernelBuilder &b, Expr step, Expr column) const {
+    if (IntegerAttr zero = product.getZeroAttr())
+      return b.constant(double(zero.getInt()), elementOf(product.getResult()));
     return product.getZeros()
                ? std::optional(named(
                      ofBlock(b, product.getZeros(), step, column), "zero"))

@@ -194,6 +194,14 @@ private:
       return named(convert(loaded, type), name + "_" + Twine(v));
     }
 
+    /// Returns the zero points of a block of K indices for the columns of vector
+    /// `v`; a scalar if all columns have the same value.
+    Expr zeroPoints(Expr block, size_t v) {
+      if (IntegerAttr zero = product.getZeroAttr())
+        return b.constant(double(zero.getInt()), type);
+      return parameter(zeros, product.getZeros(), block, v, "zero");
+    }
+
     /// Emits a loop over the K indices of a block. For each K index, `use` gets
     /// the carried values, the left operand's elements in all rows of the tile,
     /// and the unpacked weights. Returns the carried values after the loop.
@@ -239,7 +247,7 @@ private:
       Exprs parts;
       for (size_t v = 0; v < count; ++v)
         parts.push_back(b.broadcast(b.constant(0, type), vectors.lanes[v]));
-      if (product.getZeros())
+      if (product.hasZeroPoints())
         parts.push_back(b.constant(0, type));
       parts = overSteps(
           block, parts,
@@ -247,14 +255,12 @@ private:
             for (size_t v = 0; v < count; ++v)
               parts[v] =
                   named(fma(x[0], numbers[v], parts[v]), "part_" + Twine(v));
-            if (product.getZeros())
+            if (product.hasZeroPoints())
               parts[count] = named(parts[count] + x[0], "sum_of_x");
           });
       for (size_t v = 0; v < count; ++v) {
-        if (product.getZeros())
-          parts[v] =
-              parts[v] - parts[count] * parameter(zeros, product.getZeros(),
-                                                  block, v, "zero");
+        if (product.hasZeroPoints())
+          parts[v] = parts[v] - parts[count] * zeroPoints(block, v);
         sums[v] =
             named(fma(parameter(scales, product.getScales(), block, v, "scale"),
                       parts[v], sums[v]),
@@ -270,11 +276,9 @@ private:
       for (size_t v = 0; v < count; ++v) {
         factors.push_back(
             parameter(scales, product.getScales(), block, v, "scale"));
-        if (product.getZeros())
-          terms.push_back(
-              named(-(parameter(zeros, product.getZeros(), block, v, "zero") *
-                      factors[v]),
-                    "offset_" + Twine(v)));
+        if (product.hasZeroPoints())
+          terms.push_back(named(-(zeroPoints(block, v) * factors[v]),
+                                "offset_" + Twine(v)));
       }
       sums = overSteps(
           block, sums,

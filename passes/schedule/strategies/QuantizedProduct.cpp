@@ -265,7 +265,7 @@ private:
       };
       words = array(sizes.blocks * sizes.block / group, si32, "quantized");
       rowScales = array(sizes.blocks, f32, "row_scales");
-      if (product.getZeros())
+      if (product.hasZeroPoints())
         offsets = array(sizes.blocks, si32, "row_offsets");
       auto part = [&](Expr begin, Expr end) {
         overBlocksOfRows(rows, begin, end);
@@ -380,10 +380,12 @@ private:
         sum = sum ? plus(sum, added) : added;
       }
       storeNumbers(numbers, row, block);
-      if (!product.getZeros())
+      if (!product.hasZeroPoints())
         return;
       Expr offset = -BodyBuilder::mergeLanes(sum, plus);
-      if (!zeros)
+      if (IntegerAttr zero = product.getZeroAttr())
+        offset = offset * b.constantInt(zero.getInt(), si32);
+      else if (!zeros)
         offset = offset *
                  convert(b.loadScalar(product.getZeros(), {block, b.index(0)}),
                          si32);
@@ -508,7 +510,7 @@ private:
     /// (K), times the zero points of the weights in vector `v` of the columns;
     /// 0 if the weights have no zero points.
     Expr offsetOf(Expr row, std::optional<Expr> panel, Expr block, size_t v) {
-      if (!product.getZeros())
+      if (!product.hasZeroPoints())
         return b.constantInt(0, si32);
       Expr offset = named(b.loadFrom(offsets, si32, {row, block}), "offset");
       return zeros ? offset * convert(parameter(zeros, product.getZeros(),

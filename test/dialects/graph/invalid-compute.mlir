@@ -267,6 +267,22 @@ func.func @narrow_matmul(%x: tensor<3x8xf32>, %w: tensor<4x5xui8>, %s: tensor<2x
 
 // -----
 
+func.func @narrow_matmul_zero(%x: tensor<3x8xf32>, %w: tensor<4x5xui8>, %s: tensor<2x5xf32>) {
+  // expected-error @+1 {{has the zero point 256, which is no byte}}
+  %r = graph.narrow_matmul %x, %w, %s {bits = 4 : i64, block = 4 : i64, zero = 256 : i64} : (tensor<3x8xf32>, tensor<4x5xui8>, tensor<2x5xf32>) -> tensor<3x5xf32>
+  return
+}
+
+// -----
+
+func.func @narrow_matmul_zeros(%x: tensor<3x8xf32>, %w: tensor<4x5xui8>, %s: tensor<2x5xf32>, %z: tensor<2x5xui8>) {
+  // expected-error @+1 {{has zero points both as a tensor and as an attribute}}
+  %r = graph.narrow_matmul %x, %w, %s, %z {bits = 4 : i64, block = 4 : i64, zero = 8 : i64} : (tensor<3x8xf32>, tensor<4x5xui8>, tensor<2x5xf32>, tensor<2x5xui8>) -> tensor<3x5xf32>
+  return
+}
+
+// -----
+
 func.func @narrow_matmul_2(%x: tensor<3x8xf32>, %w: tensor<4x5xui8>, %s: tensor<2x5xf32>) {
   // expected-error @+1 {{no whole blocks of 3 steps}}
   %r = graph.narrow_matmul %x, %w, %s {bits = 4 : i64, block = 3 : i64} : (tensor<3x8xf32>, tensor<4x5xui8>, tensor<2x5xf32>) -> tensor<3x5xf32>

@@ -21,8 +21,7 @@ func.func @blocks(%x: tensor<3x4xf32>) -> tensor<3x2xf32> {
 // that the lowest number is 0. A scale per column applies to all K steps.
 // CHECK-LABEL: @signed(
 // CHECK-DAG: %[[W:.*]] = graph.constant dense<{{\[}}[152, 182]]> : tensor<1x2xui8>
-// CHECK-DAG: %[[Z:.*]] = graph.constant dense<8> : tensor<1x2xui8>
-// CHECK: graph.narrow_matmul %arg0, %[[W]], %{{.*}}, %[[Z]] {bits = 4 : i64, block = 2 : i64}
+// CHECK: graph.narrow_matmul %arg0, %[[W]], %{{.*}} {bits = 4 : i64, block = 2 : i64, zero = 8 : i64}
 func.func @signed(%x: tensor<3x2xf32>) -> tensor<3x2xf32> {
   %w = graph.constant dense<[[0, 1], [-2, 3]]> : tensor<2x2xsi4> : tensor<2x2xsi4>
   %s = graph.constant dense<[[1.0], [2.0]]> : tensor<2x1xf32> : tensor<2x1xf32>
@@ -60,4 +59,27 @@ func.func @table(%i: tensor<5xsi64>) -> tensor<5x2xf32> {
   %f = graph.dequantize %w, %s, %z : (tensor<2x2xui4>, tensor<2xf32>, tensor<ui4>) -> tensor<2x2xf32>
   %y = graph.gather %f, %i {axis = 0 : i64} : (tensor<2x2xf32>, tensor<5xsi64>) -> tensor<5x2xf32>
   return %y : tensor<5x2xf32>
+}
+
+// Weights that are stored in bytes, two steps of a column in one, stay in them.
+// CHECK-LABEL: @packed(
+// CHECK-DAG: %[[W:.*]] = graph.constant dense<{{\[}}[1, 3], [2, 4]]> : tensor<2x2xui8>
+// CHECK-NOT: graph.bit_shift
+// CHECK: graph.narrow_matmul %arg0, %[[W]], %{{.*}} {bits = 4 : i64, block = 4 : i64, zero = 3 : i64}
+func.func @packed(%x: tensor<3x4xf32>) -> tensor<3x2xf32> {
+  %bytes = graph.constant dense<[[[1, 2]], [[3, 4]]]> : tensor<2x1x2xui8> : tensor<2x1x2xui8>
+  %apart = graph.reshape %bytes : (tensor<2x1x2xui8>) -> tensor<2x1x2x1xui8>
+  %places = graph.constant dense<[0, 4]> : tensor<2xui8> : tensor<2xui8>
+  %mask = graph.constant dense<15> : tensor<ui8> : tensor<ui8>
+  %shifted = graph.bit_shift %apart, %places {direction = "RIGHT"} : (tensor<2x1x2x1xui8>, tensor<2xui8>) -> tensor<2x1x2x2xui8>
+  %low = graph.and %shifted, %mask : (tensor<2x1x2x2xui8>, tensor<ui8>) -> tensor<2x1x2x2xui8>
+  %numbers = graph.cast %low : (tensor<2x1x2x2xui8>) -> tensor<2x1x2x2xui4>
+  %w = graph.reshape %numbers : (tensor<2x1x2x2xui4>) -> tensor<2x1x4xui4>
+  %s = graph.constant dense<[[[1.0]], [[2.0]]]> : tensor<2x1x1xf32> : tensor<2x1x1xf32>
+  %z = graph.constant dense<3> : tensor<2x1x1xui4> : tensor<2x1x1xui4>
+  %f = graph.dequantize %w, %s, %z : (tensor<2x1x4xui4>, tensor<2x1x1xf32>, tensor<2x1x1xui4>) -> tensor<2x1x4xf32>
+  %m = graph.reshape %f : (tensor<2x1x4xf32>) -> tensor<2x4xf32>
+  %t = graph.transpose %m {perm = array<i64: 1, 0>} : (tensor<2x4xf32>) -> tensor<4x2xf32>
+  %y = graph.matmul %x, %t : (tensor<3x4xf32>, tensor<4x2xf32>) -> tensor<3x2xf32>
+  return %y : tensor<3x2xf32>
 }
