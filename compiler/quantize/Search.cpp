@@ -4,7 +4,9 @@
 // expensive places get more bits (8, 16, float), one after the other, until the
 // loss in a run of the model is within the budget, the allowed loss. If the
 // budget leaves room, weights get 4 bits, those with the least loss per saved
-// byte first.
+// byte first. Only tables and the weights of matrix products of float
+// activations are considered: generated code stores all other weights of 4 bits
+// in a wider type, as scales for blocks of a row do not fit integer sums.
 
 #include "compiler/quantize/RoundWeights.h"
 #include "compiler/quantize/Session.h"
@@ -83,6 +85,8 @@ private:
   /// loss first. If the budget requires all of them, sets none, unless no
   /// activation can get more bits.
   bool raiseClosedWeights();
+  /// Whether generated code stores the weight in 4 bits if it is quantized so.
+  bool staysNarrow(const Weight &weight) const;
   bool lower();
   bool fail();
 
@@ -310,6 +314,17 @@ bool Search::raise() {
   return hasAny || sites.weights.empty() || fail();
 }
 
+bool Search::staysNarrow(const Weight &weight) const {
+  if (weight.kind == WeightKind::Table)
+    return true;
+  if (weight.kind != WeightKind::Gemm && weight.kind != WeightKind::MatMul)
+    return false;
+  return llvm::all_of(weight.data, [&](const std::string &tensor) {
+    int activation = sites.activation(tensor);
+    return activation < 0 || sites.activations[activation].bits == 0;
+  });
+}
+
 bool Search::lower() {
   std::vector<Place> order;
   std::vector<Weight> wide = sites.weights;
@@ -322,7 +337,7 @@ bool Search::lower() {
   };
   Loss now;
   for (size_t i = 0; i < session.narrow.size(); ++i) {
-    if (wide[i].bits != 8 || !canBeNarrow(wide[i]))
+    if (wide[i].bits != 8 || !canBeNarrow(wide[i]) || !staysNarrow(wide[i]))
       continue;
     change(i, true);
     if (!session.measure(count, now))

@@ -13,7 +13,8 @@
 // every possible sum fits 32 bits. Convolutions of integers support no zero
 // point of the weights: uint8 weights with zero point 128 become int8 weights
 // with zero point 0. For any other zero point, the zero point times the sum of
-// the input window is subtracted from each result.
+// the input window is subtracted from each result. Integers of 2 and 4 bits
+// become int8.
 //
 // On targets without float vectors, or with much faster int8 dot products, a
 // 16-bit operand is split into two 8-bit ones; the weights remain 8-bit. This
@@ -86,14 +87,15 @@ bool isOf(IntegerType type, int64_t number) {
                            : llvm::isIntN(type.getWidth(), number);
 }
 
-/// Integers of 8 or 16 bits minus their zero point, followed by transposes and
-/// reshapes. The zero point is a value of their type.
+/// Integers minus their zero point, followed by transposes and reshapes. The
+/// zero point is a value of their type.
 struct Centered {
   Value bytes;
   int64_t zero = 0;
   Moves moves; // Transposes and reshapes after the conversion of `bytes`.
 
-  static std::optional<Centered> match(Value v, unsigned bits = 8) {
+  /// Matches integers of 16 bits, or (`isWide` is false) of 2, 4 or 8 bits.
+  static std::optional<Centered> match(Value v, bool isWide = false) {
     Centered result;
     result.moves = Moves::behind(v);
     v = result.moves.from;
@@ -117,8 +119,9 @@ struct Centered {
     }
     auto type = dyn_cast<IntegerType>(elementOf(v));
     std::optional<int64_t> number = zero ? numberOf(zero) : 0;
-    if (!type || type.isSignless() || type.getWidth() != bits || !number ||
-        !isOf(type, *number))
+    if (!type || type.isSignless() || !number || !isOf(type, *number) ||
+        !(isWide ? type.getWidth() == 16
+                 : llvm::is_contained({2u, 4u, 8u}, type.getWidth())))
       return std::nullopt;
     result.bytes = v;
     result.zero = *number;
@@ -151,6 +154,28 @@ struct Centered {
 
   /// Returns `bytes` after the transposes and reshapes of `moves`.
   Value moved() const { return moves.repeat(bytes); }
+
+  /// Rewrites integers of fewer than 8 bits as int8 with zero point 0.
+  void becomeBytes() {
+    if (elementOf(bytes).getIntOrFloatBitWidth() == 8)
+      return;
+    OpBuilder builder(bytes.getContext());
+    builder.setInsertionPointAfterValue(bytes);
+    Location loc = bytes.getLoc();
+    Type type = builder.getIntegerType(8, /*isSigned=*/true);
+    auto all = tensorOf(dimsOf(bytes), type);
+    bytes = CastOp::create(builder, loc, all, bytes);
+    if (zero == 0)
+      return;
+    Value number = ConstantOp::create(
+        builder, loc,
+        DenseElementsAttr::get(RankedTensorType::get({}, type),
+                               APInt(8, zero, /*isSigned=*/true)));
+    bytes =
+        SubOp::create(builder, loc, TypeRange{all}, ValueRange{bytes, number})
+            .getResult();
+    zero = 0;
+  }
 
   /// Rewrites uint8 with zero point 128 as int8 with zero point 0.
   void takeSign() {
@@ -193,11 +218,14 @@ public:
                          : shapeOf(op->getOperand(0)).back();
     std::optional<Centered> wide;
     if (!a && isFloat && !strict && splits(conv, terms))
-      wide = Centered::match(op->getOperand(0), 16);
+      wide = Centered::match(op->getOperand(0), /*isWide=*/true);
     if ((!a && !wide) || !b)
       return false;
     if (isFloat && !fitsWord(terms))
       return false;
+    if (a)
+      a->becomeBytes();
+    b->becomeBytes();
     if (conv) {
       b->takeSign();
       bool isDepthwise =

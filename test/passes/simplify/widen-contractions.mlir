@@ -169,3 +169,18 @@ func.func @bytes_of_floats(%q: tensor<2x8xf8E4M3FN>) -> tensor<2x4xf32> {
   %y = graph.matmul %x, %w : (tensor<2x8xf32>, tensor<8x4xf32>) -> tensor<2x4xf32>
   return %y : tensor<2x4xf32>
 }
+
+// Weights of 4 bits become bytes without a zero point.
+// CHECK-LABEL: @four_bits(
+// CHECK: %[[WIDE:.*]] = graph.cast %arg1 : (tensor<3x3x8x2xui4>) -> tensor<3x3x8x2xsi8>
+// CHECK: %[[W:.*]] = graph.sub %[[WIDE]], %{{.*}} : (tensor<3x3x8x2xsi8>, tensor<si8>) -> tensor<3x3x8x2xsi8>
+// CHECK: graph.conv %arg0, %[[W]] {{.*}} -> tensor<1x2x2x2xsi32>
+func.func @four_bits(%q: tensor<1x4x4x8xui8>, %w: tensor<3x3x8x2xui4>) -> tensor<1x2x2x2xf32> {
+  %one = graph.constant dense<1.0> : tensor<f32> : tensor<f32>
+  %three = graph.constant dense<3> : tensor<ui8> : tensor<ui8>
+  %seven = graph.constant dense<7> : tensor<ui4> : tensor<ui4>
+  %x = graph.dequantize %q, %one, %three : (tensor<1x4x4x8xui8>, tensor<f32>, tensor<ui8>) -> tensor<1x4x4x8xf32>
+  %f = graph.dequantize %w, %one, %seven : (tensor<3x3x8x2xui4>, tensor<f32>, tensor<ui4>) -> tensor<3x3x8x2xf32>
+  %y = graph.conv %x, %f {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, groups = 1} : (tensor<1x4x4x8xf32>, tensor<3x3x8x2xf32>) -> tensor<1x2x2x2xf32>
+  return %y : tensor<1x2x2x2xf32>
+}
