@@ -65,8 +65,12 @@ std::unique_ptr<ModelFile> ModelFile::open(StringRef filePath,
   diagnostics.setFile(filePath);
   fs::file_status status;
   if (std::error_code error = fs::status(filePath, status)) {
+    // A word without a folder or an extension may be meant as a command.
     diagnostics.report(DiagnosticId::CannotRead,
-                       "the model cannot be read: " + error.message());
+                       "the model cannot be read: " + error.message(),
+                       filePath.find_first_of("./\\") == StringRef::npos
+                           ? "`ingot help` lists the commands"
+                           : "");
     return nullptr;
   }
   if (status.type() != fs::file_type::regular_file &&

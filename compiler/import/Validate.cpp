@@ -261,10 +261,13 @@ void Validator::unknownOperator(const onnx::NodeProto &node, int index,
   for (const auto &function : model.functions())
     if (canonicalDomain(function.domain()) == domain)
       names.push_back(function.name());
+  std::string close = didYouMean(node.op_type(), names);
   if (known)
     return reportNode(DiagnosticId::UnknownOperator,
                       "unknown operator " + shown, node, index, place, "",
-                      didYouMean(node.op_type(), names));
+                      close.empty() ? "`ingot ops` lists the operators; "
+                                      "--custom declares others"
+                                    : close);
   reportNode(
       DiagnosticId::UnknownDomain,
       "unknown operator " + shown + " from the custom domain `" +

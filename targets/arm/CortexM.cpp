@@ -284,27 +284,32 @@ static TargetDescription smallFpu(TargetDescription target) {
 
 void cortexM(std::vector<TargetDescription> &targets) {
   targets.push_back(softFloat(
-      core("cortex-m0plus", "Arm microcontroller without floating point",
+      core("cortex-m0plus",
+           "Arm microcontroller without floating point (RP2040, STM32G0)",
            {"-mcpu=cortex-m0plus", "-mfloat-abi=soft"}, EMULATOR("mps2-an385"),
            {MEMORY("0", "0x21000000", "0x22000000")})));
   targets.push_back(softFloat(
-      core("cortex-m3", "Arm microcontroller without floating point",
+      core("cortex-m3", "Arm microcontroller without floating point (STM32F1)",
            {"-mcpu=cortex-m3", "-mfloat-abi=soft"}, EMULATOR("mps2-an385"),
            {MEMORY("0", "0x21000000", "0x22000000")})));
   targets.push_back(smallFpu(
-      core("cortex-m4", "Arm microcontroller with single-precision floats",
+      core("cortex-m4",
+           "Arm microcontroller with single-precision floats (STM32F4, nRF52)",
            {"-mcpu=cortex-m4", "-mfloat-abi=hard"}, EMULATOR("mps2-an386"),
            {MEMORY("0", "0x21000000", "0x22000000")})));
   targets.push_back(smallFpu(
-      core("cortex-m33", "Armv8-M microcontroller with single-precision floats",
+      core("cortex-m33",
+           "Armv8-M microcontroller with single-precision floats (STM32U5, "
+           "nRF53, RP2350)",
            {"-mcpu=cortex-m33", "-mfloat-abi=hard"}, EMULATOR("mps2-an505"),
            {MEMORY("0x10000000", "0x10000100", "0x10400000")})));
 
   // Cortex-M7 issues two instructions per cycle and has caches.
-  TargetDescription m7 =
-      core("cortex-m7", "Arm microcontroller with double-precision floats",
-           {"-mcpu=cortex-m7", "-mfloat-abi=hard"}, EMULATOR("mps2-an500"),
-           {MEMORY("0", "0x60000000", "0x61000000")});
+  TargetDescription m7 = core(
+      "cortex-m7",
+      "Arm microcontroller with double-precision floats (STM32F7, STM32H7)",
+      {"-mcpu=cortex-m7", "-mfloat-abi=hard"}, EMULATOR("mps2-an500"),
+      {MEMORY("0", "0x60000000", "0x61000000")});
   m7.fma = true;
   m7.l2Bytes = 256 << 10;
   static constexpr llvm::StringLiteral openText = BYTES_TEXT;
@@ -316,7 +321,8 @@ void cortexM(std::vector<TargetDescription> &targets) {
   // clang compiles for the vectors of Cortex-M55; the C library (newlib) and
   // the linker are those of GCC.
   TargetDescription m55 =
-      core("cortex-m55", "Armv8.1-M microcontroller with 16-byte vectors",
+      core("cortex-m55",
+           "Armv8.1-M microcontroller with 16-byte vectors (STM32N6, Ensemble)",
            {"-mcpu=cortex-m55", "-mfloat-abi=hard"}, EMULATOR("mps3-an547"),
            {MEMORY("0", "0x70000000", "0x78000000")});
   addHelium(m55);

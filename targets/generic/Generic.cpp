@@ -31,7 +31,9 @@ static ElfIdentity hostElf() {
 void generic(std::vector<TargetDescription> &targets) {
   TargetDescription &target = targets.emplace_back();
   target.name = "generic";
-  target.summary = "portable scalar C++, the reference for all others";
+  target.summary =
+      "portable scalar C++, the reference for all others; also for "
+      "microcontrollers without a target of their own (ESP32, RISC-V, AVR)";
   target.vectorRegisters = 16;
   target.l1Bytes = 32 << 10;
   target.l2Bytes = 256 << 10;

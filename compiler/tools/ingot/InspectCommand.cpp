@@ -221,21 +221,25 @@ static void printTotals(const ModelReport &report,
        << " bytes, in addition to that RAM\n";
 }
 
-/// Prints the options that fix dynamic dimensions and, if the model does not
-/// compile, its errors with their hints.
-static void printNextSteps(const ModelReport &report,
-                           const Diagnostics &diagnostics) {
+/// Prints the options that fix dynamic dimensions.
+static void printChosen(const ModelReport &report) {
   llvm::raw_ostream &os = llvm::outs();
-  if (!report.chosen.empty()) {
-    os << "\nthe model leaves dimensions open; these figures are for";
-    for (const auto &[key, size] : report.chosen)
-      os << " " << printable(key) << "=" << size;
-    os << "\nbind them:";
-    for (const auto &[key, size] : report.chosen)
-      os << " --dim " << printable(key) << "=" << size;
-    os << "  (or a range: --dim " << printable(report.chosen.begin()->first)
-       << "=1..64)\n";
-  }
+  if (report.chosen.empty())
+    return;
+  os << "\nthe model leaves dimensions open; these figures are for";
+  for (const auto &[key, size] : report.chosen)
+    os << " " << printable(key) << "=" << size;
+  os << "\nbind them:";
+  for (const auto &[key, size] : report.chosen)
+    os << " --dim " << printable(key) << "=" << size;
+  os << "  (or a range: --dim " << printable(report.chosen.begin()->first)
+     << "=1..64)\n";
+}
+
+/// If the model does not compile, prints its errors with their hints.
+static void printErrors(const ModelReport &report,
+                        const Diagnostics &diagnostics) {
+  llvm::raw_ostream &os = llvm::outs();
   if (report.isPlanned || diagnostics.empty())
     return;
   os << "\nthe model does not compile yet:\n";
@@ -289,9 +293,12 @@ int inspectCommand(Arguments &arguments, Diagnostics &diagnostics) {
     const TargetDescription &target = *arguments.compile.target;
     target.isDevice() ? printDeviceRows(report, target.device)
                       : printRows(report);
+    printChosen(report);
     printTotals(report, target);
+  } else {
+    printChosen(report);
   }
-  printNextSteps(report, diagnostics);
+  printErrors(report, diagnostics);
   return diagnostics.exitCode();
 }
 
