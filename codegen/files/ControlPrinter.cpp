@@ -159,9 +159,13 @@ void ControlPrinter::printChecked(const std::string &call) {
 void ControlPrinter::printCarried(const std::string &to,
                                   const std::string &from,
                                   const std::string &count, Type) {
-  out.open("for (ptrdiff_t element = 0; element < " + count + "; ++element) {");
-  out.line(to + "[element] = " + from + "[element];");
+  NameScope outside = names;
+  std::string i = names.unique("element");
+  out.open("for (ptrdiff_t " + i + " = 0; " + i + " < " + count + "; ++" + i +
+           ") {");
+  out.line(to + "[" + i + "] = " + from + "[" + i + "];");
   out.close();
+  names = std::move(outside);
 }
 
 void ControlPrinter::addSizes(const kernel::Dim &size, Needs &needs) const {

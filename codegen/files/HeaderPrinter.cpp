@@ -13,6 +13,7 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/xxhash.h"
 
 using namespace mlir;
@@ -82,7 +83,11 @@ static void printStream(const Interface &interface,
            "u");
 }
 
-static void printMacros(const Interface &interface, TextWriter &out) {
+/// Prints the macros of an entry point. `names` are the names of all macros of
+/// the header: those of entry `a` with tensor `x_y` and of entry `a_x` with
+/// tensor `y` would be equal.
+static void printMacros(const Interface &interface, NameScope &names,
+                        TextWriter &out) {
   const std::string &macro = interface.macro;
   if (!interface.isDevice) {
     out.blockComment("Scratch memory for one call.");
@@ -107,22 +112,25 @@ static void printMacros(const Interface &interface, TextWriter &out) {
   for (const InterfaceTensor &tensor : interface.tensors)
     if (tensor.stream)
       printStream(interface, tensor, out);
-  NameScope names;
+  auto macroOf = [&](StringRef field) {
+    std::string base = macro + "_" + toIdentifier(field.upper()), name = base;
+    for (unsigned number = 2; names.isTaken(name); ++number)
+      name = base + "_" + llvm::utostr(number);
+    names.reserve(name);
+    return name;
+  };
   if (!interface.sizes.empty())
     out.blockComment("Bounds of the dynamic sizes.");
   for (const InterfaceSize &size : interface.sizes) {
-    std::string field = names.unique(StringRef(size.field).upper());
-    out.line("#define " + macro + "_" + field + "_LEAST " +
-             Twine(size.symbol.getLeast()));
-    out.line("#define " + macro + "_" + field + "_MOST " +
-             Twine(size.symbol.getMost()));
+    std::string prefix = macroOf(size.field);
+    out.line("#define " + prefix + "_LEAST " + Twine(size.symbol.getLeast()));
+    out.line("#define " + prefix + "_MOST " + Twine(size.symbol.getMost()));
   }
   out.blockComment(interface.sizes.empty()
                        ? "Numbers of elements."
                        : "Numbers of elements, at the largest sizes.");
   for (const InterfaceTensor &tensor : interface.tensors)
-    out.line("#define " + macro + "_" +
-             names.unique(StringRef(tensor.field).upper()) + "_ELEMENTS " +
+    out.line("#define " + macroOf(tensor.field) + "_ELEMENTS " +
              Twine(tensor.elements) + "u");
   out.blank();
 }
@@ -369,12 +377,45 @@ static void printSharedFunctions(const Interface &interface,
   }
 }
 
+/// Whether the C library declares a function `name`, so that no namespace can
+/// have this name. Headers of vector instructions include <stdlib.h>.
+static bool isOfLibrary(StringRef name) {
+  static const llvm::StringSet<> declared = {
+      "a64l",        "aligned_alloc", "arc4random",     "at_quick_exit",
+      "atexit",      "atof",          "atoi",           "atol",
+      "atoll",       "bsearch",       "clearenv",       "drand48",
+      "ecvt",        "erand48",       "explicit_bzero", "fcvt",
+      "ffsl",        "ffsll",         "gcvt",           "getenv",
+      "getloadavg",  "getsubopt",     "initstate",      "jrand48",
+      "l64a",        "lcong48",       "ldiv",           "lldiv",
+      "lrand48",     "mblen",         "mbstowcs",       "mbtowc",
+      "memccpy",     "mkdtemp",       "mkstemp",        "mktemp",
+      "mrand48",     "nrand48",       "on_exit",        "posix_memalign",
+      "pselect",     "putenv",        "qsort",          "quick_exit",
+      "rand",        "random",        "reallocarray",   "realpath",
+      "rpmatch",     "seed48",        "select",         "setenv",
+      "setstate",    "srand",         "srand48",        "srandom",
+      "stpncpy",     "strcasecmp",    "strcoll",        "strerror",
+      "strncasecmp", "strndup",       "strnlen",        "strsep",
+      "strsignal",   "strtod",        "strtof",         "strtok",
+      "strtol",      "strtold",       "strtoll",        "strtoul",
+      "strtoull",    "strxfrm",       "system",         "unsetenv",
+      "valloc",      "wcstombs",      "wctomb"};
+  NameScope library;
+  library.reserveLibrary();
+  return library.isTaken(name) || declared.contains(name);
+}
+
 static void printWrapper(const Interface &interface, TextWriter &out) {
   const std::string &name = interface.name, &macro = interface.macro;
   // The functions of an entry point are in a namespace inside the namespace of
   // the model.
   std::string space = interface.sharedName;
-  if (StringRef entry = name; entry.consume_front(space) && !entry.empty())
+  StringRef entry = name;
+  bool isEntry = entry.consume_front(space) && !entry.empty();
+  if (isOfLibrary(space))
+    space += "_";
+  if (isEntry)
     space += "::" + toIdentifier(entry.ltrim('_'));
   out.blank();
   out.line("namespace " + space + " {");
@@ -423,8 +464,9 @@ static std::string declarations(ArrayRef<Variant> variants,
   printSharedMacros(interfaces, options, weights, out);
   if (interface.isDevice)
     printDeviceMacros(interface, largestOf(variants, options, weights), out);
+  NameScope macros;
   for (const Interface &entry : interfaces) {
-    printMacros(entry, out);
+    printMacros(entry, macros, out);
     printIo(entry, out);
     if (entry.isDevice)
       continue;

@@ -6,6 +6,7 @@
 #include "codegen/files/WeightsPrinter.h"
 #include "codegen/kernel/CTypes.h"
 #include "codegen/kernel/Names.h"
+#include "codegen/kernel/PrintedFunctions.h"
 #include "dialects/kernel/KernelDialect.h"
 
 using namespace mlir;
@@ -23,15 +24,19 @@ public:
         arena(hasArena ? interface.name + "_arena" : "arena"), types(types),
         nodes(nodes), out(os) {}
 
-  void print(StringRef headerName, ArrayRef<TestCase> cases) {
+  /// Prints what precedes the macros that the body needs.
+  void printHead(StringRef headerName, size_t cases) {
     out.comment(StringRef(interface.model).split(" (").first.str() +
-                ": a program that runs it on " + std::to_string(cases.size()) +
+                ": a program that runs it on " + std::to_string(cases) +
                 " data set(s) and compares the outputs with the expected "
                 "ones.\n\nGenerated; link it with the model that was written "
                 "with it.");
     out.blank();
     out.line("#include \"" + headerName + "\"");
     out.blank();
+  }
+
+  void printBody(ArrayRef<TestCase> cases) {
     out.raw() << kTestHeaderText;
     out.blank();
     // The namespace hides names that the model's header may declare.
@@ -186,8 +191,15 @@ private:
 void printTest(const Interface &interface, const CodegenOptions &options,
                ArrayRef<StringRef> types, ArrayRef<TestNode> nodes,
                ArrayRef<TestCase> cases, llvm::raw_ostream &os) {
-  TestPrinter(interface, !options.arenaSection.empty(), types, nodes, os)
-      .print(options.headerName, cases);
+  std::string body;
+  llvm::raw_string_ostream stream(body);
+  bool hasArena = !options.arenaSection.empty();
+  TestPrinter(interface, hasArena, types, nodes, stream).printBody(cases);
+  TestPrinter(interface, hasArena, types, nodes, os)
+      .printHead(options.headerName, cases.size());
+  TextWriter out(os);
+  printCompilerMacros(body, out);
+  os << body;
 }
 
 } // namespace ingot

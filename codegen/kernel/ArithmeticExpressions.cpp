@@ -27,9 +27,16 @@ Expression KernelPrinter::integerArithmetic(Operation *op, const char *spelling,
       binding == Binding::Sum ? Binding::Product : Binding::Unary;
   Expression a = integer(left, sign), b = integer(right, sign);
   unsigned bits = element.isIndex() ? 64 : element.getIntOrFloatBitWidth();
+  // A shift has the type of its left operand, which is int for the literal of a
+  // small number.
+  if (isShift && element.isInteger(64) && !isVector(type) &&
+      left.getDefiningOp<arith::ConstantOp>())
+    a = castTo(typeName(type, sign), a);
   if (isa<arith::SubIOp>(op) && element.isIndex() && a.text == "0")
     return {"-" + within(b, Binding::Primary), Binding::Unary, sign};
-  if (isa<arith::AddIOp>(op) && element.isIndex() && b.text.front() == '-') {
+  // In a sum, a minus sign belongs to its first term only.
+  if (isa<arith::AddIOp>(op) && element.isIndex() && b.text.front() == '-' &&
+      b.binding <= Binding::Product) {
     spelling = " - ";
     b.text.erase(0, 1);
   }
@@ -56,7 +63,7 @@ Expression KernelPrinter::integerArithmetic(Operation *op, const char *spelling,
     a = castTo("uint32_t", a);
   Expression wide = {within(a, leftLimit) + spelling + within(b, rightLimit),
                      binding, sign};
-  if (isa<arith::ShRUIOp, arith::ShRSIOp, arith::DivUIOp, arith::RemUIOp>(op))
+  if (isa<arith::ShRSIOp>(op))
     return wide;
   return castTo(typeName(type, sign), wide);
 }

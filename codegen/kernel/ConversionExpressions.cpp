@@ -68,6 +68,7 @@ Expression KernelPrinter::convert(Operation *op, Sign from, Sign to) {
     return {"-" + within(castTo(target, source), Binding::Unary),
             Binding::Unary, to};
   if (isa<arith::UIToFPOp>(op) && isExtension(operand) &&
+      isa<arith::ExtUIOp>(operand.getDefiningOp()) &&
       !variables.count(placement.variable(operand)))
     source = integer(operand, Sign::Signed);
   Expression result = castTo(target, source);

@@ -35,6 +35,14 @@ static const StringSet<> &reservedNames() {
       "stdout", "stderr", "INFINITY", "NAN", "I", "complex", "imaginary",
       "offsetof", "TRUE", "FALSE", "near", "far", "min", "max", "emit",
       "signals", "slots", "IN", "OUT", "OPTIONAL",
+      // Macros of <stdlib.h> and of the headers that it includes, which headers
+      // of vector instructions include.
+      "RAND_MAX", "EXIT_SUCCESS", "EXIT_FAILURE", "MB_CUR_MAX", "FD_SETSIZE",
+      "FD_SET", "FD_CLR", "FD_ISSET", "FD_ZERO", "NFDBITS", "LITTLE_ENDIAN",
+      "BIG_ENDIAN", "PDP_ENDIAN", "BYTE_ORDER", "WNOHANG", "WUNTRACED",
+      "WSTOPPED", "WEXITED", "WCONTINUED", "WNOWAIT", "WEXITSTATUS", "WTERMSIG",
+      "WSTOPSIG", "WIFEXITED", "WIFSIGNALED", "WIFSTOPPED", "WIFCONTINUED",
+      "CHAR_BIT", "MB_LEN_MAX", "alloca",
       // The name of a local variable in generated functions that return an
       // error.
       "status"};

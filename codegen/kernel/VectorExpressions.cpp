@@ -228,9 +228,11 @@ std::string KernelPrinter::laneValue(Value scalar, Type vectorType) {
     return "-" + out.language.cast("int", value(scalar).text);
   if (elementOf(vectorType).isInteger()) {
     Expression lane = integer(scalar, Sign::Unsigned);
-    // Intrinsics of dot products return int, which a braced initializer does
-    // not narrow implicitly, so the lane is cast.
-    if (scalar.getDefiningOp<kernel::DotOp>() &&
+    // A braced initializer does not narrow implicitly. Intrinsics of dot
+    // products return int, and so does a choice between a narrow integer and a
+    // constant.
+    if (isa_and_nonnull<kernel::DotOp, arith::SelectOp>(
+            scalar.getDefiningOp()) &&
         !variables.count(placement.variable(scalar)))
       lane = castTo(typeName(scalar.getType(), Sign::Unsigned), lane);
     return lane.text;
