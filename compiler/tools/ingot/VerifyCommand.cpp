@@ -437,7 +437,8 @@ static void printText(const Arguments &arguments, const Result &result) {
     printNodes(*result.nodes, !arguments.against.empty() || arguments.verbose,
                os);
   if (result.nodes && !result.nodes->tensor.empty() && result.insideMayDiffer)
-    os << "\nOnly the outputs decide: one of the models is quantized, so tensors "
+    os << "\nOnly the outputs decide: one of the models is quantized, so "
+          "tensors "
           "inside may be scaled.\n";
   size_t skipped = llvm::count_if(
       result.runs, [](const Run &run) { return !run.skipped.empty(); });
