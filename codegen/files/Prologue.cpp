@@ -45,7 +45,8 @@ void printVectorTypes(const SourceContext &context, TextWriter &out) {
     out.blank();
   // The load and store functions return references (pointers, in C), since a
   // target may have no registers to return a vector in. Pointers are cast
-  // through void *, since the vector type states the alignment.
+  // through void *: compilers warn about a cast to a pointer of larger
+  // alignment, but the vector type is declared with that of the elements.
   StringRef mark = out.language.isC ? " *" : " &",
             value = out.language.isC ? "" : "*";
   for (StringRef memory : context.loads)

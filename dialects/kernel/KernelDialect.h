@@ -51,7 +51,8 @@ inline constexpr llvm::StringLiteral kEqualSizesAttr = "kernel.equal_sizes";
 inline constexpr llvm::StringLiteral kMacsRecomputedAttr =
     "kernel.macs_recomputed";
 inline constexpr llvm::StringLiteral kVtcmLeastAttr = "kernel.vtcm_least";
-/// Names of attributes of the arguments of kernels.
+/// Attributes of the arguments of kernels: the name in the generated code, and
+/// that the kernel only reads the argument.
 inline constexpr llvm::StringLiteral kNameAttr = "kernel.name";
 inline constexpr llvm::StringLiteral kReadAttr = "kernel.read";
 /// States that the generated C++ code accesses a buffer of signless integers as

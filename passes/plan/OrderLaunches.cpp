@@ -32,7 +32,9 @@ namespace ingot::plan {
 
 namespace {
 
-/// The steps of @main as a graph, with the buffers that each step uses.
+/// Searches for the order of the steps of @main (launches and other operations
+/// on buffers) with the lowest cost. The steps are the nodes of a graph of
+/// dependences, with the buffers that each step uses.
 class OrderSearch {
 public:
   /// Without a limit, the cost of an order is the peak of live bytes. With a

@@ -358,7 +358,8 @@ private:
   bool inPlace;
   OpBuilder builder;
   llvm::DenseMap<Value, Parts> computed;
-  /// For each tensor, the columns that columns() has already built from states.
+  /// For each tensor, the ranges of columns that columns() has already built
+  /// from states, each with the value that holds it.
   llvm::DenseMap<Value, SmallVector<std::pair<Columns, Value>>> earlier;
   SmallVector<Value> newStates;
   SmallVector<DictionaryAttr> stateAttrs;

@@ -130,7 +130,9 @@ Num nearest(Num x);
 
 inline constexpr double kLog2E = 1.4426950408889634074;
 
-// Functions that build expansions and are used by other expansions, too.
+// Functions that emit the arithmetic that replaces a math function (its
+// expansion); other expansions use them, too.
+/// Computes e^x * scale.
 Num expandExp(Num x, double scale = 1);
 /// Computes e^x, but returns 0 for x below -80 (f64: -700). For larger x, no
 /// intermediate value is denormal; denormals are slow on many processors.

@@ -131,10 +131,10 @@ private:
     return tile.stages;
   }
 
-  /// Whether clusters of this size may be chosen: with one block per SM and, if
-  /// a cluster has more than two blocks, only if all clusters run at once. SMs
-  /// come in groups of 16 to 18 (H100 SXM: 132 SMs), in which clusters of four
-  /// leave up to two SMs idle.
+  /// Whether clusters of this size may be chosen. An SM must hold one block
+  /// only; if a cluster has more than two blocks, all clusters must also run at
+  /// once. A cluster lies within one GPC, a group of 16 to 18 SMs (H100 SXM: 132
+  /// SMs in all), so clusters of four leave up to two SMs of a GPC idle.
   static bool runsAtOnce(const BlockOperands &operands,
                          const WarpgroupTile &cluster, const Device &device) {
     constexpr int64_t ofGroup = 18, usedOfGroup = 16;

@@ -117,8 +117,9 @@ public:
   ArrayRef<int64_t> y;
 
 private:
-  /// The fewest columns of a result. Shorter rows are a single tile anyway and
-  /// need no copy of the input, unless the copy widens the elements.
+  /// Results with fewer columns are left to other strategies, unless the copy
+  /// of the input also widens its elements: a shorter row is a single tile, for
+  /// which a copy does not pay.
   static constexpr int64_t fewColumns = 6;
   /// The most elements of a filter, which must fit into registers beside the
   /// tile.

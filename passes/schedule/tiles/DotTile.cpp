@@ -336,7 +336,8 @@ static Value addHalves(KernelBuilder &b, Value sum, Value halves,
   return sum;
 }
 
-/// Whether the sums of a tile are f16 until the end.
+/// Whether a tile accumulates its sums in f16 over all steps (K), without
+/// widening them to f32 in between.
 static bool isOfHalves(const Tile &tile) {
   return getElementTypeOrSelf(tile.sums.front().value).isF16();
 }

@@ -10,16 +10,18 @@
 
 namespace ingot::schedule {
 
-/// Emits the pool's results that depend on `count` columns of the convolution,
-/// from column `first` on, if `count` is a multiple of the pool window's width.
-/// If `count` is less than that width, emits the results of one window, whose
-/// columns are computed `count` at a time.
+/// Emits the pool's results that depend on `count` positions of the convolution
+/// along its last spatial axis, from position `first` on, if `count` is a
+/// multiple of the pool window's width. If `count` is less than that width,
+/// emits the results of one window, whose positions are computed `count` at a
+/// time.
 ///
 /// `position` is the batch and spatial index of the pool's results, without the
-/// last axis. `sums` computes `count` columns of the convolution from column
-/// `first` on, at the batch and spatial index `outer`. `columns` are the
-/// vectors of a panel of weights, and `firstColumn` is its first output
-/// channel. `bias` is added to the sums; it may be null.
+/// last axis. `sums(outer, first)` computes `count` positions of the
+/// convolution from `first` on; `outer` is their batch and spatial index,
+/// without the last axis. `columns` are the vectors of a panel of weights, and
+/// `firstColumn` is its first output channel. `bias` is added to the sums; it
+/// may be null.
 void emitPooledTile(KernelBuilder &b, graph::ConvOp conv, mlir::Operation *pool,
                     llvm::ArrayRef<graph::Expr> position, graph::Expr first,
                     int64_t count, const ColumnVectors &columns,
