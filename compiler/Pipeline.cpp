@@ -281,7 +281,7 @@ static void addLegalize(OpPassManager &pm, const PipelineOptions &options) {
   pm.addPass(legalize::createExpandMath({target}));
   pm.addPass(legalize::createExpandOperations({target}));
   if (!options.evaluating)
-    pm.addPass(legalize::createOutlineExtrema());
+    pm.addPass(legalize::createOutlineExtrema({target}));
   pm.addPass(legalize::createMarkReadOnly());
   pm.addPass(legalize::createMarkAligned({target}));
   pm.addPass(legalize::createMarkScalarLoops({target}));

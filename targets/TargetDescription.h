@@ -193,6 +193,10 @@ struct TargetDescription {
   /// at which the target's compiler vectorizes a scalar loop wrongly; 0 if there
   /// is none.
   int64_t faultyStride = 0;
+  /// Whether the target's compiler turns `a > b ? a : b` of scalar floats into
+  /// an instruction that returns the operand that is a number, if the other one
+  /// is NaN.
+  bool extremaDropNan = false;
   /// The number of core registers, if the core multiplies 8-bit integers in
   /// core registers (by scalar instructions, or by dot products with a one-lane
   /// accumulator); 0 for other targets.

@@ -11,13 +11,22 @@
 // outlined: the bits of the float min(max(x, low), high) as an i32. Kernels use
 // it to round floats to integers: after 1.5 * 2^23 has been added to a float,
 // the lowest bits of the sum are the rounded number.
+//
+// If the target's compiler uses an instruction for `a > b ? a : b` that does
+// not return b if b is NaN, a test for NaN is inserted:
+//
+//   %n = arith.cmpf une, %b, %b : f32
+//   %m = arith.select %n, %b, (arith.select %c, %a, %b)
 
 #include "dialects/kernel/Extremum.h"
 #include "dialects/kernel/KernelDialect.h"
+#include "dialects/kernel/NumberTypes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "passes/legalize/NumberFunctions.h"
 #include "passes/legalize/Passes.h"
+#include "targets/TargetDescription.h"
 
 using namespace mlir;
 
@@ -96,6 +105,52 @@ static void outlineClampedBits(arith::BitcastOp bits,
   most.erase();
 }
 
+/// Returns the operand that `select` returns if one of the compared floats is
+/// NaN, if `select` returns the larger or the smaller of two scalar floats. The
+/// comparison may include equality. Returns null for other selects.
+static Value resultForNan(arith::SelectOp select) {
+  using P = arith::CmpFPredicate;
+  auto compare = select.getCondition().getDefiningOp<arith::CmpFOp>();
+  if (!compare || isVector(select.getType()))
+    return {};
+  Value left = compare.getLhs(), right = compare.getRhs();
+  Value ifTrue = select.getTrueValue(), ifFalse = select.getFalseValue();
+  if (!(left == ifTrue && right == ifFalse) &&
+      !(left == ifFalse && right == ifTrue))
+    return {};
+  switch (compare.getPredicate()) {
+  case P::OGT:
+  case P::OGE:
+  case P::OLT:
+  case P::OLE:
+    return ifFalse;
+  case P::UGT:
+  case P::UGE:
+  case P::ULT:
+  case P::ULE:
+    return ifTrue;
+  default:
+    return {};
+  }
+}
+
+/// Inserts the test for NaN after `select` if resultForNan returns a value that
+/// may be NaN.
+static void keepNan(arith::SelectOp select) {
+  Value suspect = resultForNan(select);
+  APFloat number(0.0f);
+  if (!suspect ||
+      (matchPattern(suspect, m_ConstantFloat(&number)) && !number.isNaN()))
+    return;
+  OpBuilder builder(select.getContext());
+  builder.setInsertionPointAfter(select);
+  Value isNan = arith::CmpFOp::create(
+      builder, select.getLoc(), arith::CmpFPredicate::UNE, suspect, suspect);
+  auto kept =
+      arith::SelectOp::create(builder, select.getLoc(), isNan, suspect, select);
+  select.getResult().replaceAllUsesExcept(kept, kept);
+}
+
 /// Erases calls with unused results, and their operands if these become dead.
 /// No other pass erases them, since calls may have side effects.
 static void eraseDeadCalls(kernel::FuncOp kernel) {
@@ -137,6 +192,11 @@ struct OutlineExtremaPass : impl::OutlineExtremaBase<OutlineExtremaPass> {
       for (arith::BitcastOp op : casts)
         outlineClampedBits(op, functions);
     }
+    if (!lookupTarget(targetName)->extremaDropNan)
+      return;
+    SmallVector<arith::SelectOp> selects;
+    getOperation().walk([&](arith::SelectOp op) { selects.push_back(op); });
+    llvm::for_each(selects, keepNan);
   }
 };
 } // namespace

@@ -33,6 +33,7 @@ def OutlineQuantization : Pass<"legalize-outline-quantization", "::mlir::ModuleO
 
 def OutlineExtrema : Pass<"legalize-outline-extrema", "::mlir::ModuleOp"> {
   let summary = "Outline minimum, maximum and the bits of rounded floats into functions, which kernels call";
+  let options = [Option<"targetName", "target", "std::string", "\"generic\"", "The target, whose compiler may drop NaN from a minimum or maximum">];
 }
 
 def MarkReadOnly : Pass<"legalize-mark-read-only", "::mlir::ModuleOp"> {

@@ -90,6 +90,8 @@ static TargetDescription base() {
   target.vectorRegisters = 32;
   target.scalarRegisters = 28;
   target.vectorFloats = false;
+  // clang 22 uses sfmax, sfmin, dfmax and dfmin.
+  target.extremaDropNan = true;
   target.vectorIntegerBits = 32;
   target.wholeRegisters = true;
   // Scaling a vector of integers takes VMPYE and VMPYO. With floats, each step

@@ -84,6 +84,27 @@ def pools():
             yield wanted(case, largest(z, window, window, (0, 0)).astype(np.float32))
 
 
+def propagation():
+    """NaN through elementwise operators, also of float16 and double, with constants and with other tensors."""
+    for dtype in (np.float32, np.float64, np.float16):
+        x, y = (np.array([1, -2, NAN, 3, 0, NAN, -1] * 5, dtype) for _ in range(2))
+        y = np.roll(y, 1)
+        half, low, high = (np.array(v, dtype) for v in (0.5, -1, 2))
+        wide = x.astype(np.float64)
+        name = np.dtype(dtype).name
+        for op, want in (("Relu", np.maximum(wide, 0)), ("Exp", np.exp(wide)), ("Tanh", np.tanh(wide)), ("Sigmoid", 1 / (1 + np.exp(-wide))), ("Sign", np.sign(wide)),
+                         ("HardSigmoid", np.clip(0.2 * wide + 0.5, 0, 1)), ("LeakyRelu", np.where(wide < 0, 0.01 * wide, wide)), ("Elu", np.where(wide < 0, np.expm1(wide), wide))):
+            yield wanted(one(f"nan-{op.lower()}-{name}", op, {"x": x}, tolerance=2e-3 if dtype == np.float16 else 1e-6), want.astype(dtype))
+        yield wanted(one(f"nan-clip-{name}", "Clip", {"x": x}, {"low": low, "high": high}), np.clip(x, low, high))
+        yield wanted(one(f"nan-isnan-{name}", "IsNaN", {"x": x}), np.isnan(x))
+        for op, function in (("Max", np.maximum), ("Min", np.minimum), ("Less", np.less), ("LessOrEqual", np.less_equal), ("Greater", np.greater),
+                             ("GreaterOrEqual", np.greater_equal), ("Equal", np.equal)):
+            yield wanted(one(f"nan-{op.lower()}-{name}", op, {"x": x, "y": y}), function(x, y))
+            yield wanted(one(f"nan-{op.lower()}-constant-{name}", op, {"x": x}, {"c": half}), function(x, half))
+            nodes = [helper.make_node(op, ["c", "x"], ["out"])]
+            yield wanted(Case(f"nan-constant-{op.lower()}-{name}", nodes, {"x": x}, {"c": half}), function(half, x))
+
+
 def reductions():
     x = with_nan((5, 7, 37), 0.02)
     for op, function in (("Max", np.max), ("Min", np.min), ("Sum", np.sum), ("Mean", np.mean), ("Prod", np.prod), ("L1", lambda v, axis, keepdims: np.abs(v).sum(axis=axis, keepdims=keepdims))):
@@ -229,4 +250,4 @@ def zeros():
 
 
 if __name__ == "__main__":
-    raise SystemExit(compare(__doc__, pools(), reductions(), statistics(), angles(), integers(), zeros(), refused=()))
+    raise SystemExit(compare(__doc__, pools(), propagation(), reductions(), statistics(), angles(), integers(), zeros(), refused=()))

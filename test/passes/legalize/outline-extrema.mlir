@@ -1,4 +1,5 @@
 // RUN: %ingot-opt %s -legalize-outline-extrema | FileCheck %s
+// RUN: %ingot-opt %s -legalize-outline-extrema="target=hexagon-v67" | FileCheck %s --check-prefix=NAN
 // REQUIRES: ingot-opt
 
 // A comparison and a select in either order of the operands become a call of a
@@ -7,6 +8,15 @@
 // CHECK-NEXT: %[[C:.*]] = arith.cmpf ogt, %[[A]], %[[B]]
 // CHECK-NEXT: %[[M:.*]] = arith.select %[[C]], %[[A]], %[[B]]
 // CHECK-NEXT: return %[[M]]
+//
+// If the target's compiler drops NaN, the function tests the operand that is
+// the result if the operands are unordered.
+// NAN: func.func private @max_f32(%[[A:.*]]: f32 {kernel.name = "a"}, %[[B:.*]]: f32 {kernel.name = "b"}) -> f32
+// NAN-NEXT: %[[C:.*]] = arith.cmpf ogt, %[[A]], %[[B]]
+// NAN-NEXT: %[[M:.*]] = arith.select %[[C]], %[[A]], %[[B]]
+// NAN-NEXT: %[[N:.*]] = arith.cmpf une, %[[B]], %[[B]]
+// NAN-NEXT: %[[K:.*]] = arith.select %[[N]], %[[B]], %[[M]]
+// NAN-NEXT: return %[[K]]
 // CHECK-LABEL: kernel.func @relu
 // CHECK: %[[X:.*]] = memref.load
 // CHECK-NEXT: call @max_f32(%{{.*}}, %[[X]])
@@ -69,5 +79,43 @@ kernel.func @limited(%x: memref<9xf32>) {
     %1 = arith.select %less, %0, %one : index
     memref.store %v, %x[%1] : memref<9xf32>
   }
+  kernel.return
+}
+
+// Other comparisons of two floats whose larger or smaller one is selected: the
+// first operand is the result if the comparison is true for NaN. A constant is
+// no NaN, so that it is not tested.
+// CHECK-LABEL: kernel.func @orders
+// CHECK-NOT: arith.cmpf une
+// NAN-LABEL: kernel.func @orders
+// NAN: %[[X:.*]] = memref.load
+// NAN: %[[Y:.*]] = memref.load
+// NAN: arith.cmpf ole, %[[X]], %[[Y]]
+// NAN-NEXT: %[[S0:.*]] = arith.select %{{.*}}, %[[X]], %[[Y]]
+// NAN-NEXT: %[[N0:.*]] = arith.cmpf une, %[[Y]], %[[Y]]
+// NAN-NEXT: arith.select %[[N0]], %[[Y]], %[[S0]]
+// NAN: arith.cmpf ugt, %[[X]], %[[Y]]
+// NAN-NEXT: %[[S1:.*]] = arith.select %{{.*}}, %[[X]], %[[Y]]
+// NAN-NEXT: %[[N1:.*]] = arith.cmpf une, %[[X]], %[[X]]
+// NAN-NEXT: arith.select %[[N1]], %[[X]], %[[S1]]
+// NAN: arith.cmpf oge
+// NAN-NOT: arith.cmpf une
+// NAN: kernel.return
+kernel.func @orders(%x: memref<5xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %zero = arith.constant 0.0 : f32
+  %a = memref.load %x[%c0] : memref<5xf32>
+  %b = memref.load %x[%c1] : memref<5xf32>
+  %le = arith.cmpf ole, %a, %b : f32
+  %0 = arith.select %le, %a, %b : f32
+  memref.store %0, %x[%c0] : memref<5xf32>
+  %gt = arith.cmpf ugt, %a, %b : f32
+  %1 = arith.select %gt, %a, %b : f32
+  memref.store %1, %x[%c1] : memref<5xf32>
+  %ge = arith.cmpf oge, %a, %zero : f32
+  %2 = arith.select %ge, %a, %zero : f32
+  memref.store %2, %x[%c2] : memref<5xf32>
   kernel.return
 }
