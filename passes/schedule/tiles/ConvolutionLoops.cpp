@@ -103,19 +103,11 @@ private:
         });
   }
 
-  /// Allows the result to overwrite those operands of the epilogue that have
-  /// its shape. This is safe because their elements are read where the tile is
-  /// stored, just before the store.
+  /// Allows the result to overwrite operands of the epilogue.
   void allowInPlace() {
-    Value result = b.result();
     for (auto [i, input] : llvm::enumerate(b.group.block->getArguments()))
-      if (input.getType() == result.getType() && !readByAnchor(input))
+      if (mayBecomeResult(b.group, input))
         b.allowInPlace(0, i);
-  }
-  bool readByAnchor(Value input) {
-    return llvm::any_of(input.getUsers(), [&](Operation *user) {
-      return !isa<ElementwiseOpInterface>(user) || user == conv;
-    });
   }
 
   //===------------------------------------------------------------------===//
