@@ -438,7 +438,10 @@ private:
     ArrayRef<int64_t> window = windowOf(pool);
     bool isMax = isa<MaxPoolOp>(pool);
     b.withLanes(lanes, [&] {
+      // A maximum starts with the neutral element, so that NaN is ignored.
       Expr result;
+      if (isMax)
+        result = b.broadcast(lowest(b, sumType), lanes);
       for (int64_t i = top; i < top + window[0]; ++i)
         for (int64_t j = left; j < left + window[1]; ++j) {
           Expr sum = lanesOf(b, outputs[i][j], first, lanes);
@@ -449,9 +452,9 @@ private:
               b.load(pool->getOperand(0), {place.image, place.row + double(i),
                                            place.column + double(j), at[3]}),
               lanes);
-          result = !result ? x
-                   : isMax ? select(x > result, x, result)
-                           : result + x;
+          result = isMax    ? select(x > result, x, result)
+                   : result ? result + x
+                            : x;
           named(result, isMax ? "best" : "total");
         }
       b.unbindElement(conv.getResult());
