@@ -3,6 +3,7 @@
 #include "dialects/graph/ElementsData.h"
 #include "dialects/graph/GraphDialect.h"
 #include "dialects/kernel/HostOps.h"
+#include "passes/schedule/Anchors.h"
 #include "targets/TargetDescription.h"
 
 #include <map>
@@ -233,18 +234,15 @@ void Buffers::readReturned(FunctionOpInterface main) {
 void Buffers::mergeInPlace() {
   for (auto [time, op] : llvm::enumerate(stepOps)) {
     // The kernel of a group does not exist yet. But kernels of the strategies
-    // listed below store each element of a result only after the operand's
-    // element at the same index has been read.
+    // listed below let their result overwrite such an operand.
     if (auto group = dyn_cast<GroupOp>(op)) {
       for (auto [input, argument] :
            llvm::zip(group.getInputs(), group.getBody().getArguments()))
         if (group.getNumResults() == 1 &&
-            input.getType() == group.getResult(0).getType() &&
             llvm::is_contained(
                 {"elementwise", "convolution", "compact-convolution"},
                 group.getStrategy()) &&
-            llvm::all_of(argument.getUsers(),
-                         llvm::IsaPred<ElementwiseOpInterface>) &&
+            schedule::mayBecomeResult(group, argument) &&
             mergeInPlace(time, group.getResult(0), input))
           break;
       continue;

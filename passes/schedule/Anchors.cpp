@@ -317,11 +317,27 @@ bool hasFlatEpilogue(GroupView group, Operation *anchor) {
   });
 }
 
+bool keepsIndices(Value v, Value result) {
+  Dims sizes = dimsOf(result);
+  llvm::SetVector<Value> reached;
+  reached.insert(v);
+  for (size_t i = 0; i < reached.size(); ++i) {
+    if (reached[i] == result)
+      continue;
+    for (Operation *user : reached[i].getUsers()) {
+      if (!isa<ElementwiseOpInterface>(user) ||
+          dimsOf(user->getResult(0)) != sizes)
+        return false;
+      reached.insert(user->getResult(0));
+    }
+  }
+  return true;
+}
+
 bool mayBecomeResult(GroupView group, Value input) {
-  return input.getType() == group.results()[0].getType() &&
-         llvm::all_of(input.getUsers(), [&](Operation *user) {
-           return isa<ElementwiseOpInterface>(user);
-         });
+  return group.results().size() == 1 &&
+         input.getType() == group.results()[0].getType() &&
+         keepsIndices(input, group.results()[0]);
 }
 
 bool mayBeInPlace(GroupView group) {

@@ -162,10 +162,14 @@ struct ProductSizes {
 /// longer than 1 except the last one. The result can then be treated as one
 /// matrix.
 bool hasFlatEpilogue(GroupView group, mlir::Operation *anchor);
-/// Whether `input` has the type of the group's result and only elementwise
-/// operators read it. If these operators come after the anchor, each element is
-/// read just before the result element at the same index is written, so the
-/// result may overwrite `input`.
+/// Whether only elementwise operators depend on `v`, directly or through each
+/// other, up to `result`, and all of them have the sizes of `result`. An element
+/// of `result` then depends on `v` only at the same index.
+bool keepsIndices(mlir::Value v, mlir::Value result);
+/// Whether the result of the group may overwrite `input`: it is the only one, it
+/// has the type of `input`, and keepsIndices(input, result). The anchor then
+/// does not depend on `input`, and each element of `input` is read just before
+/// the result element at the same index is written.
 bool mayBecomeResult(GroupView group, mlir::Value input);
 /// Whether mayBecomeResult holds for some input of the group.
 bool mayBeInPlace(GroupView group);

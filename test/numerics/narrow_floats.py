@@ -88,6 +88,34 @@ def convolutions():
                               whole((outputs,)) if has_bias else None, **attributes)
 
 
+def large_biases():
+    """float32 networks in which products are small beside the bias, and their sum is not: the bias must not be the first term of
+    an f16 sum. Each convolution is between two others that change nothing, so that its operands and results are stored as f16."""
+    same = np.eye(32, dtype=np.float32).reshape(32, 32, 1, 1)
+    bias = np.full(32, 2048, np.float32)
+    for name, kernel, groups in (("pointwise", 1, 1), ("window", 3, 4), ("depthwise", 3, 32)):
+        w = np.full((32, 32 // groups, kernel, kernel), 0.25, np.float32)
+        w[:, 0, 0, 0] += 4 - w[0].size % 16 / 4  # their sum is a multiple of 4, which f16 holds beside the bias
+        want = np.full((1, 32, 9 - kernel, 9 - kernel), 2048 + float(w[0].sum()), np.float32)
+        for has_relu in (False, True):
+            nodes = [helper.make_node("Conv", ["x", "same"], ["a"]), helper.make_node("Conv", ["a", "w", "bias"], ["b"], group=groups),
+                     helper.make_node("Relu" if has_relu else "Identity", ["b"], ["c"]), helper.make_node("Conv", ["c", "same"], ["out"])]
+            yield Case(f"large-bias-{name}{'-relu' if has_relu else ''}", nodes, {"x": np.ones((1, 32, 8, 8), np.float32)},
+                       {"same": same, "w": w, "bias": bias}, tolerance=0, want=[want])
+
+
+def large_inputs():
+    """Convolutions of 3 x 3 that Winograd's algorithm computes: sums of inputs near the largest float16 must not overflow."""
+    for channels, size, signs in ((64, 16, (1,)), (64, 16, (-1, 1)), (16, 21, (-1, 1))):
+        x = (60000 * (1 - 0.1 * rng.random((1, channels, size, size))) * rng.choice(signs, (1, channels, size, size))).astype(np.float16)
+        w = (rng.standard_normal((channels, channels, 3, 3)) / (9 * channels)).astype(np.float16)
+        image = np.pad(x.astype(np.float64), ((0, 0), (0, 0), (1, 1), (1, 1)))
+        windows = np.lib.stride_tricks.sliding_window_view(image, (3, 3), (2, 3))
+        want = np.einsum("nchwij,ocij->nohw", windows, w.astype(np.float64)).astype(np.float32)
+        yield Case(f"large-inputs-{channels}-{len(signs)}", [helper.make_node("Conv", ["x", "w"], ["out"], pads=[1, 1, 1, 1])],
+                   {"x": x.astype(np.float32)}, {"w": w.astype(np.float32)}, tolerance=1e-2, want=[want])
+
+
 def specials():
     """A row for each special value, at each position of a pair, and subnormal numbers next to ordinary
     ones."""
@@ -115,4 +143,4 @@ def conversions():
 
 
 if __name__ == "__main__":
-    sys.exit(compare(__doc__, products(), gemms(), convolutions(), specials(), () if IS_HALF else conversions()))
+    sys.exit(compare(__doc__, products(), gemms(), convolutions(), specials(), *((large_biases(), large_inputs()) if IS_HALF else (conversions(),))))

@@ -82,6 +82,17 @@ def pools():
                      helper.make_node("MaxPool", ["b" if middle else "a"], ["out"], kernel_shape=window, strides=window)]
             case = Case(f"conv-max-{size[0]}-{channels}-{window[0]}-{name}", nodes, {"x": x}, {"w": w}, tolerance=1e-4)
             yield wanted(case, largest(z, window, window, (0, 0)).astype(np.float32))
+    # Convolutions that Winograd's algorithm computes: here, a square root makes the NaN that the pool ignores.
+    for filters, window in ((32, (2, 2)), (40, (4, 2))):
+        x, w = data((1, 16, 24, 24)), (data((filters, 16, 3, 3)) / 12).astype(np.float32)
+        parts = np.lib.stride_tricks.sliding_window_view(np.pad(x, [(0, 0), (0, 0), (1, 1), (1, 1)]), (3, 3), axis=(2, 3))
+        y = np.einsum("ncyxij,fcij->nfyx", parts.astype(np.float64), w.astype(np.float64))
+        nodes = [helper.make_node("Conv", ["x", "w"], ["a"], pads=[1, 1, 1, 1]), helper.make_node("Sqrt", ["a"], ["b"]),
+                 helper.make_node("MaxPool", ["b"], ["out"], kernel_shape=window, strides=window)]
+        with np.errstate(invalid="ignore"):
+            want = largest(np.sqrt(y), window, window, (0, 0)).astype(np.float32)
+        # Near 0, the root enlarges rounding errors: only numbers above are compared.
+        yield wanted(Case(f"winograd-max-{window[0]}", nodes, {"x": x}, {"w": w}, tolerance=1e-3), want)
 
 
 def propagation():

@@ -8,6 +8,7 @@
 // another shape) into a one-dimensional result, the loops run over the axes of
 // the refill's operand, and each element is stored at its linear index.
 
+#include "passes/schedule/Anchors.h"
 #include "passes/schedule/Strategy.h"
 #include "passes/schedule/gpu/Neighbours.h"
 
@@ -175,19 +176,12 @@ private:
   static SmallVector<ConcatOp> joinsInPlace(GroupView group, Value result) {
     SmallVector<ConcatOp> joins;
     Dims shape = dimsOf(result);
-    std::function<bool(Value)> staysInPlace = [&](Value v) {
-      return v == result || llvm::all_of(v.getUsers(), [&](Operation *user) {
-               return isa<ElementwiseOpInterface>(user) &&
-                      dimsOf(user->getResult(0)) == shape &&
-                      staysInPlace(user->getResult(0));
-             });
-    };
     for (Operation &op : group.block->without_terminator())
       if (auto join = dyn_cast<ConcatOp>(op);
           join && !join.passesLanes() && dimsOf(join.getResult()) == shape &&
           llvm::all_of(join.getInputs(),
                        [](Value x) { return dimsOf(x).back().known(); }) &&
-          staysInPlace(join.getResult()))
+          keepsIndices(join.getResult(), result))
         joins.push_back(join);
     return joins;
   }

@@ -103,19 +103,11 @@ private:
         });
   }
 
-  /// Allows the result to overwrite those operands of the epilogue that have
-  /// its shape. This is safe because their elements are read where the tile is
-  /// stored, just before the store.
+  /// Allows the result to overwrite operands of the epilogue.
   void allowInPlace() {
-    Value result = b.result();
     for (auto [i, input] : llvm::enumerate(b.group.block->getArguments()))
-      if (input.getType() == result.getType() && !readByAnchor(input))
+      if (mayBecomeResult(b.group, input))
         b.allowInPlace(0, i);
-  }
-  bool readByAnchor(Value input) {
-    return llvm::any_of(input.getUsers(), [&](Operation *user) {
-      return !isa<ElementwiseOpInterface>(user) || user == conv;
-    });
   }
 
   //===------------------------------------------------------------------===//
@@ -179,14 +171,15 @@ private:
     });
   }
 
-  /// Returns the bias if it is added to the sums of a panel at the end; null if
-  /// the sums start with it, or if there is none. Sums of dot products of
-  /// narrow types start with the bias if each lane has an element of the bias
-  /// and is the whole sum of a column. Sums of f32 or f64 do so on targets
-  /// whose multiply-adds take a lane of a vector as factor (multiplyByLane),
-  /// where few other instructions accompany the multiply-adds; but not in
-  /// strict mode, which prescribes the order of terms, and not with a fused
-  /// pool, beside whose results the bias would need one more register.
+  /// Returns the bias if it is added to the f32 or f64 sums of a panel when they
+  /// are stored; null if lastSums adds it (isInHalves), if the sums start with
+  /// it, or if there is none. Sums of dot products of narrow types start with the
+  /// bias if each lane has an element of the bias and is the whole sum of a
+  /// column. Sums of f32 or f64 do so on targets whose multiply-adds take a lane
+  /// of a vector as factor (multiplyByLane), where few other instructions
+  /// accompany the multiply-adds; but not in strict mode, which prescribes the
+  /// order of terms, and not with a fused pool, beside whose results the bias
+  /// would need one more register.
   Value laterBias(const Panel &panel) {
     bool mayStart =
         form || (b.target.multiplyByLane && !pool && !b.group.isStrict());
@@ -208,17 +201,20 @@ private:
     if (isAcross())
       return tileAcrossLanes(b, count, panel.vectors, *form, sumType);
     if (isInHalves(panel))
-      return halvesTile(b, count, schedule::inHalves(panel.vectors, b.target),
-                        conv.getBias(), panel.firstColumn);
+      return halvesTile(b, count, schedule::inHalves(panel.vectors, b.target));
     return conv.getBias() && !laterBias(panel)
                ? biasTile(b, count, panel.vectors, conv.getBias(),
                           panel.firstColumn)
                : zeroTile(b, count, panel.vectors, sumType);
   }
-  /// Returns the final sums of a tile, with one lane per column.
+  /// Returns the final sums of a tile, with one lane per column. Sums of f16
+  /// get the bias here.
   Tile lastSums(Tile tile, const Panel &panel) {
-    if (isInHalves(panel))
+    if (isInHalves(panel)) {
+      if (conv.getBias())
+        addBiasInHalves(b, tile, conv.getBias(), panel.firstColumn);
       return widened(b, tile);
+    }
     return isAcross() ? addLanes(b, tile, panel.vectors) : tile;
   }
   Expr withBias(Expr sum, Expr column, const Panel &panel) {

@@ -239,19 +239,21 @@ void emitDepthwiseRow(KernelBuilder &b, ConvOp conv, const DepthwiseRow &row,
   bool inHalves = sumsHalves(conv);
   if (inHalves)
     type = b.builder.getI16Type();
-  int64_t mostTogether = inHalves && !roundsToHalves(b, conv.getResult())
+  bool endsInHalves = inHalves && roundsToHalves(b, conv.getResult());
+  int64_t mostTogether = inHalves && !endsInHalves
                              ? b.target.maxLanes(b.builder.getF32Type())
                              : std::numeric_limits<int64_t>::max();
   // Unless strict mode prescribes the order of terms, sums start with the bias.
+  // Sums of f16 do not, since f16 would drop products that are small beside it.
   Value bias = conv.getBias();
-  bool startsWithBias = bias && (inHalves || !b.group.isStrict());
+  bool startsWithBias = bias && !inHalves && !b.group.isStrict();
   int64_t width = b.plan.number("columns");
   forColumnTiles(
       b, columns, width,
       [&](Expr first, TilePlace place, int64_t count) {
         b.forLanes(part, y.back(), type, [&](Expr channel, int64_t lanes) {
           named(channel, "channel");
-          Expr start = inHalves         ? firstHalves(b, bias, channel, lanes)
+          Expr start = inHalves         ? zeroHalves(b, lanes)
                        : startsWithBias ? named(b.load(bias, {channel}), "bias")
                                         : b.constant(0, type);
           Exprs sums(count, b.broadcast(start, lanes));
@@ -263,23 +265,31 @@ void emitDepthwiseRow(KernelBuilder &b, ConvOp conv, const DepthwiseRow &row,
                                                   : Exprs(at.begin(), at.end()),
                                  first, place, channel, carried);
               });
+          Expr lastHalves;
+          if (bias && endsInHalves)
+            lastHalves = biasHalves(b, bias, channel, lanes);
           for (int64_t p = 0; p < count; ++p) {
-            Expr sum = bias && !startsWithBias
-                           ? sums[p] + b.load(bias, {channel})
-                           : sums[p];
+            Expr sum = sums[p];
+            if (lastHalves)
+              sum = sumOfHalves(b, sum, lastHalves);
+            else if (bias && !inHalves && !startsWithBias)
+              sum = sum + b.load(bias, {channel});
             if (sum.value != sums[p].value)
               named(sum, count == 1 ? "conv" : "conv_" + Twine(p));
             Expr column = named(first + double(p), "column_" + Twine(p));
             int64_t together = std::min(lanes, mostTogether);
             for (int64_t done = 0; done < lanes; done += together)
               b.withLanes(together, [&] {
-                b.bindElement(conv.getResult(),
-                              inHalves
-                                  ? widened(b, lanesOf(b, sum, done, together))
-                                  : sum);
+                Expr from = done ? channel + double(done) : channel;
+                Expr convolved =
+                    inHalves ? widened(b, lanesOf(b, sum, done, together))
+                             : sum;
+                if (bias && inHalves && !endsInHalves)
+                  convolved = convolved + b.load(bias, {from});
+                b.bindElement(conv.getResult(), convolved);
                 Exprs at(row.stored.begin(), row.stored.end());
                 at.push_back(column);
-                at.push_back(done ? channel + double(done) : channel);
+                at.push_back(from);
                 b.store(0u, b.broadcast(b.load(b.result(), at), together), at);
                 return sum;
               });

@@ -12,30 +12,43 @@ Value asMatrix(KernelBuilder &b, Value buffer, int64_t columns) {
   return b.view(buffer, {elements / columns, columns});
 }
 
-/// Whether `op` is used only to compute operands of the anchor.
-static bool isBeforeAnchor(Operation *anchor, Operation *op) {
-  return op != anchor && !op->use_empty() &&
-         llvm::all_of(op->getUsers(), [&](Operation *user) {
-           return user == anchor || isBeforeAnchor(anchor, user);
-         });
-}
+namespace {
 
-static bool readByEpilogue(Operation *anchor, Value input) {
-  return llvm::any_of(input.getUsers(), [&](Operation *user) {
-    return user != anchor && !isBeforeAnchor(anchor, user);
-  });
-}
+/// Tells the operators of a group that only compute operands of its anchor from
+/// those of its epilogue.
+class Epilogue {
+public:
+  explicit Epilogue(Operation *anchor) {
+    beforeOrAnchor.insert(anchor);
+    // In reverse order, the users of an operator are visited before it.
+    for (Operation &op : llvm::reverse(llvm::make_range(
+             anchor->getBlock()->begin(), anchor->getIterator())))
+      if (!op.use_empty() && llvm::all_of(op.getUsers(), [&](Operation *user) {
+            return beforeOrAnchor.contains(user);
+          }))
+        beforeOrAnchor.insert(&op);
+  }
+
+  bool contains(Operation *op) const { return !beforeOrAnchor.contains(op); }
+  bool reads(Value input) const {
+    return llvm::any_of(input.getUsers(),
+                        [&](Operation *user) { return contains(user); });
+  }
+
+private:
+  llvm::SmallPtrSet<Operation *, 8> beforeOrAnchor;
+};
+
+} // namespace
 
 /// Whether the epilogue is elementwise and each of its operands has the
 /// result's shape, is a scalar, or is a vector along the channels.
-static bool allSameShape(KernelBuilder &b, Operation *anchor) {
+static bool allSameShape(KernelBuilder &b, const Epilogue &epilogue) {
   for (Operation &op : b.group.block->without_terminator())
-    if (!isa<ElementwiseOpInterface, ConstantOp>(op) && &op != anchor &&
-        !isBeforeAnchor(anchor, &op))
+    if (!isa<ElementwiseOpInterface, ConstantOp>(op) && epilogue.contains(&op))
       return false;
   return llvm::all_of(b.group.block->getArguments(), [&](Value input) {
-    return !readByEpilogue(anchor, input) ||
-           shapeOf(input) == shapeOf(b.result()) ||
+    return !epilogue.reads(input) || shapeOf(input) == shapeOf(b.result()) ||
            (shapeOf(input).empty() ||
             tensorType(input).getNumElements() == shapeOf(input).back());
   });
@@ -46,7 +59,8 @@ bool storeFlat(KernelBuilder &b, Tile &tile, Operation *anchor, Expr first,
                llvm::function_ref<Expr(Expr, Expr)> beforeEpilogue,
                StringRef rowName) {
   Value result = anchor->getResult(0);
-  Value out = allSameShape(b, anchor)
+  Epilogue epilogue(anchor);
+  Value out = allSameShape(b, epilogue)
                   ? asMatrix(b, b.outputs[0], shapeOf(result).back())
                   : Value();
   if (!out)
@@ -58,8 +72,7 @@ bool storeFlat(KernelBuilder &b, Tile &tile, Operation *anchor, Expr first,
   // that they are not loaded by indices into all axes.
   SmallVector<std::pair<Value, Value>> flats;
   for (Value input : b.group.block->getArguments()) {
-    if (!readByEpilogue(anchor, input) ||
-        tensorType(input).getNumElements() == 1)
+    if (!epilogue.reads(input) || tensorType(input).getNumElements() == 1)
       continue;
     bool whole = shapeOf(input) == shapeOf(b.result());
     int64_t columns = shapeOf(input).back();
@@ -96,10 +109,13 @@ void fetchForEpilogue(KernelBuilder &b, const Tile &tile, Operation *anchor,
   // do not help (14 x 2 vectors of 64 bytes, Zen 4, November 2026).
   constexpr int64_t mostLines = 16;
   int64_t line = b.target.prefetchLine;
-  if (line == 0 || !allSameShape(b, anchor))
+  if (line == 0)
+    return;
+  Epilogue epilogue(anchor);
+  if (!allSameShape(b, epilogue))
     return;
   for (Value input : b.group.block->getArguments()) {
-    if (!readByEpilogue(anchor, input) || shapeOf(input) != shapeOf(b.result()))
+    if (!epilogue.reads(input) || shapeOf(input) != shapeOf(b.result()))
       continue;
     int64_t bytes = kernel::elementBytes(storageType(elementOf(input))),
             elements = tensorType(input).getNumElements(),

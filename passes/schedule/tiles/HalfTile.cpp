@@ -120,14 +120,17 @@ ColumnVectors inHalves(const ColumnVectors &columns,
   return result;
 }
 
-Expr firstHalves(KernelBuilder &b, Value bias, Expr first, int64_t lanes) {
+Expr zeroHalves(KernelBuilder &b, int64_t lanes) {
   Type half = b.builder.getF16Type();
   auto type = VectorType::get({lanes}, half);
-  if (!bias)
-    return b.wrap(
-        arith::ConstantOp::create(b.builder, b.loc,
-                                  cast<TypedAttr>(b.builder.getZeroAttr(type))),
-        half);
+  return b.wrap(
+      arith::ConstantOp::create(b.builder, b.loc,
+                                cast<TypedAttr>(b.builder.getZeroAttr(type))),
+      half);
+}
+
+Expr biasHalves(KernelBuilder &b, Value bias, Expr first, int64_t lanes) {
+  Type half = b.builder.getF16Type();
   int64_t wide = std::min(lanes, b.target.maxLanes(b.builder.getF32Type()));
   SmallVector<Value> parts;
   for (int64_t done = 0; done < lanes; done += wide) {
@@ -146,19 +149,31 @@ Expr firstHalves(KernelBuilder &b, Value bias, Expr first, int64_t lanes) {
   return named(b.wrap(all, half), "bias");
 }
 
-Tile halvesTile(KernelBuilder &b, int64_t rows, const ColumnVectors &columns,
-                Value bias, Expr firstColumn) {
-  Exprs first;
-  int64_t column = 0;
-  for (int64_t lanes : columns.lanes) {
-    first.push_back(firstHalves(
-        b, bias, column ? firstColumn + double(column) : firstColumn, lanes));
-    column += lanes;
-  }
+Tile halvesTile(KernelBuilder &b, int64_t rows, const ColumnVectors &columns) {
   Tile tile{rows, columns, {}};
   for (int64_t row = 0; row < rows; ++row)
-    llvm::append_range(tile.sums, first);
+    for (int64_t lanes : columns.lanes)
+      tile.sums.push_back(zeroHalves(b, lanes));
   return tile;
+}
+
+Expr sumOfHalves(KernelBuilder &b, Expr x, Expr y) {
+  return b.wrap(arith::AddFOp::create(b.builder, b.loc, x.value, y.value),
+                x.type);
+}
+
+void addBiasInHalves(KernelBuilder &b, Tile &tile, Value bias,
+                     Expr firstColumn) {
+  int64_t column = 0;
+  for (auto [v, lanes] : llvm::enumerate(tile.columns.lanes)) {
+    Expr part = biasHalves(
+        b, bias, column ? firstColumn + double(column) : firstColumn, lanes);
+    column += lanes;
+    for (int64_t row = 0; row < tile.rows; ++row) {
+      Expr &sum = tile.at(row, v);
+      sum = sumOfHalves(b, sum, part);
+    }
+  }
 }
 
 Expr widened(KernelBuilder &b, Expr halves) {

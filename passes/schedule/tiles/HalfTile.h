@@ -33,17 +33,23 @@ bool roundsToHalves(KernelBuilder &b, mlir::Value anchor);
 /// cover: two full f32 vectors become one f16 vector.
 ColumnVectors inHalves(const ColumnVectors &columns,
                        const TargetDescription &target);
-/// Returns a tile of f16 sums. Each row is the bias from `firstColumn` on, or
-/// zeros if `bias` is null.
-Tile halvesTile(KernelBuilder &b, int64_t rows, const ColumnVectors &columns,
-                mlir::Value bias, graph::Expr firstColumn);
+/// Returns a tile of f16 sums that are zero. A bias must not be their first
+/// term: beside a bias of 1,000, f16 drops products below 0.25, however many.
+Tile halvesTile(KernelBuilder &b, int64_t rows, const ColumnVectors &columns);
+/// Adds the elements of `bias` from `firstColumn` on to each row of a tile of
+/// f16 sums, in f16. The sums must be complete.
+void addBiasInHalves(KernelBuilder &b, Tile &tile, mlir::Value bias,
+                     graph::Expr firstColumn);
 /// Returns the tile's sums as f32.
 Tile widened(KernelBuilder &b, const Tile &tile);
 
-/// Returns `lanes` elements of `bias` from `first` on as f16, or zeros if
-/// `bias` is null.
-graph::Expr firstHalves(KernelBuilder &b, mlir::Value bias, graph::Expr first,
-                        int64_t lanes);
+/// Returns an f16 vector of zeros.
+graph::Expr zeroHalves(KernelBuilder &b, int64_t lanes);
+/// Returns `lanes` elements of `bias` from `first` on as f16.
+graph::Expr biasHalves(KernelBuilder &b, mlir::Value bias, graph::Expr first,
+                       int64_t lanes);
+/// Returns x + y for two f16 vectors, computed in f16.
+graph::Expr sumOfHalves(KernelBuilder &b, graph::Expr x, graph::Expr y);
 /// Returns the f16 vector `halves` as f32.
 graph::Expr widened(KernelBuilder &b, graph::Expr halves);
 /// Returns x * y + sum, computed in f16. `x` and `y` are loaded f16 elements.

@@ -29,10 +29,15 @@ kernel.func @by_lane(%x: tensor<2x269xf16>, %w: tensor<2152xf16>) -> tensor<2x8x
 }
 
 // A convolution of few steps, whose epilogue is a clamp, has f16 sums to the
-// end: they start with the rounded bias, and eight results are stored at once.
+// end, and eight results are stored at once. The sums start with zeros, and the
+// rounded bias is added last: beside a large bias, f16 would drop all products.
 // CHECK-LABEL: @to_the_end(
-// CHECK: arith.truncf %{{.*}} : vector<4xf32> to vector<4xf16>
+// CHECK: %[[ZERO:.*]] = arith.constant dense<0.0{{.*}}> : vector<8xf16>
+// CHECK-NOT: arith.truncf
 // CHECK: kernel.dot %{{.*}} : vector<8xf16>, vector<8xf16>
+// CHECK-COUNT-2: arith.truncf %{{.*}} : vector<4xf32> to vector<4xf16>
+// CHECK: %[[BIAS:.*]] = vector.shuffle %{{.*}} : vector<4xf16>, vector<4xf16>
+// CHECK: arith.addf %{{.*}}, %[[BIAS]] : vector<8xf16>
 // CHECK: vector.store %{{.*}} : memref<{{.*}}xf16>, vector<8xf16>
 // CHECK-NOT: vector<4xf16>
 // CHECK: return
@@ -55,11 +60,42 @@ kernel.func @depthwise(%x: tensor<1x4x4x8xf16>, %w: tensor<3x3x1x8xf16>) -> tens
   kernel.return %r : tensor<1x2x2x8xf16>
 }
 
-// Winograd's algorithm transforms in f32, and stores and multiplies f16.
+// The bias of a depthwise convolution is added last, in f16 if the result is
+// rounded to f16.
+// CHECK-LABEL: @depthwise_bias(
+// CHECK: kernel.dot %{{.*}} : vector<8xf16>, vector<8xf16>
+// CHECK: %[[BIAS:.*]] = vector.shuffle %{{.*}} : vector<4xf16>, vector<4xf16>
+// CHECK: arith.addf %{{.*}}, %[[BIAS]] : vector<8xf16>
+// CHECK: return
+kernel.func @depthwise_bias(%x: tensor<1x4x4x8xf16>, %w: tensor<3x3x1x8xf16>, %bias: tensor<8xf32>) -> tensor<1x2x2x8xf16> attributes {strategy = "depthwise", plan = {columns = 2}, comment = ""} {
+  %y = graph.conv %x, %w, %bias {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, groups = 8 : i64, graph.multiplied = f16} : (tensor<1x4x4x8xf16>, tensor<3x3x1x8xf16>, tensor<8xf32>) -> tensor<1x2x2x8xf32>
+  %r = graph.cast %y : (tensor<1x2x2x8xf32>) -> tensor<1x2x2x8xf16>
+  kernel.return %r : tensor<1x2x2x8xf16>
+}
+
+// If the epilogue is computed in f32, so is the sum with the bias.
+// CHECK-LABEL: @depthwise_wide_bias(
+// CHECK: kernel.dot %{{.*}} : vector<8xf16>, vector<8xf16>
+// CHECK: %[[WIDE:.*]] = arith.extf %{{.*}} : vector<4xf16> to vector<4xf32>
+// CHECK: arith.addf %[[WIDE]], %{{.*}} : vector<4xf32>
+// CHECK: vector.store %{{.*}} : memref<{{.*}}xf32>, vector<4xf32>
+// CHECK: return
+kernel.func @depthwise_wide_bias(%x: tensor<1x4x4x8xf16>, %w: tensor<3x3x1x8xf16>, %bias: tensor<8xf32>) -> tensor<1x2x2x8xf32> attributes {strategy = "depthwise", plan = {columns = 2}, comment = ""} {
+  %y = graph.conv %x, %w, %bias {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, groups = 8 : i64, graph.multiplied = f16} : (tensor<1x4x4x8xf16>, tensor<3x3x1x8xf16>, tensor<8xf32>) -> tensor<1x2x2x8xf32>
+  kernel.return %y : tensor<1x2x2x8xf32>
+}
+
+// Winograd's algorithm transforms in f32, and stores and multiplies f16. As sums
+// of inputs may be four times as large as the inputs, they are divided by 4
+// before they are rounded, and the outputs are multiplied by 4.
 // CHECK-LABEL: @sampled(
 // CHECK-SAME: memref<1x16x4x16xf16>{{.*}}, %{{.*}}: memref<1x16x4x16xf32>
-// CHECK: arith.truncf %{{.*}} : vector<4xf32> to vector<4xf16>
+// CHECK: arith.constant 2.500000e-01 : f32
+// CHECK: %[[SCALED:.*]] = arith.mulf %{{.*}}, %{{.*}} : vector<4xf32>
+// CHECK: arith.truncf %[[SCALED]] : vector<4xf32> to vector<4xf16>
 // CHECK: kernel.dot %{{.*}} : vector<8xf16>, vector<8xf16>
+// CHECK: arith.constant 4.000000e+00 : f32
+// CHECK: arith.mulf %{{.*}} : vector<4xf32>
 // CHECK: return
 kernel.func @sampled(%x: tensor<1x4x4x16xf16>, %p: tensor<4096xf16>) -> tensor<1x4x4x16xf32> attributes {strategy = "winograd", plan = {block = 4, columns = 16, parts = 1, rows = 4, size = 2}, comment = ""} {
   %u = graph.unpack_panels %p {panel = 16 : i64, tail = 0 : i64} : (tensor<4096xf16>) -> tensor<16x16x16xf16>

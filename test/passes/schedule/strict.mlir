@@ -1,5 +1,5 @@
-// RUN: %ingot-opt %s -decide-form-groups=target=x86-64-v4 -lower-outline-groups -schedule-kernels=target=x86-64-v4 | FileCheck %s
-// RUN: sed 's/attributes {kernel.strict}//' %s | %ingot-opt - -decide-form-groups=target=x86-64-v4 -lower-outline-groups -schedule-kernels=target=x86-64-v4 | FileCheck %s --check-prefix=LOOSE
+// RUN: %ingot-opt %s -decide-form-groups=target=x86-64-v4 -decide-pack-weights=target=x86-64-v4 -lower-outline-groups -schedule-kernels=target=x86-64-v4 | FileCheck %s
+// RUN: sed 's/attributes {kernel.strict}//' %s | %ingot-opt - -decide-form-groups=target=x86-64-v4 -decide-pack-weights=target=x86-64-v4 -lower-outline-groups -schedule-kernels=target=x86-64-v4 | FileCheck %s --check-prefix=LOOSE
 // REQUIRES: ingot-opt
 
 // With the attribute kernel.strict, the terms of a sum are added one after
@@ -26,5 +26,18 @@ func.func @main(%x: tensor<4x256xf32>, %z: tensor<4x256xf32>) -> (tensor<4x1xf32
 func.func @product(%x: tensor<1x256xf32>, %w: tensor<256x16xf32>) -> tensor<1x16xf32> {
   %y = graph.matmul %x, %w : (tensor<1x256xf32>, tensor<256x16xf32>) -> tensor<1x16xf32>
   return %y : tensor<1x16xf32>
+}
+
+// With kernel.strict, a convolution does not use Winograd's algorithm, which
+// spreads infinities and NaN of the input and overflows earlier
+// (docs/precision.md).
+// CHECK-LABEL: kernel.func @conv
+// CHECK-SAME: strategy = "convolution"
+// LOOSE-LABEL: kernel.func @conv
+// LOOSE-SAME: strategy = "winograd"
+func.func @convolution(%x: tensor<1x16x16x32xf32>) -> tensor<1x16x16x32xf32> {
+  %w = graph.constant dense<0.5> : tensor<3x3x32x32xf32> : tensor<3x3x32x32xf32>
+  %y = graph.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x16x16x32xf32>, tensor<3x3x32x32xf32>) -> tensor<1x16x16x32xf32>
+  return %y : tensor<1x16x16x32xf32>
 }
 }

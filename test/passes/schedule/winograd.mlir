@@ -25,3 +25,19 @@ kernel.func @whole_blocks(%x: tensor<1x8x8x16xf32>, %p: tensor<8192xf32>) -> ten
   %y = graph.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x8x8x16xf32>, tensor<3x3x16x32xf32>) -> tensor<1x8x8x32xf32>
   kernel.return %y : tensor<1x8x8x32xf32>
 }
+
+// A maximum pool starts with minus infinity, which every number replaces and NaN
+// does not.
+// CHECK-LABEL: @pooled(
+// CHECK: %[[LEAST:.*]] = arith.constant 0xFF800000 : f32
+// CHECK: %[[FIRST:.*]] = vector.broadcast %[[LEAST]] : f32 to vector<16xf32>
+// CHECK: %[[GREATER:.*]] = arith.cmpf ogt, %[[X:.*]], %[[FIRST]] : vector<16xf32>
+// CHECK: arith.select %[[GREATER]], %[[X]], %[[FIRST]] : vector<16xi1>, vector<16xf32>
+// CHECK: return
+kernel.func @pooled(%x: tensor<1x8x8x16xf32>, %p: tensor<8192xf32>) -> tensor<1x4x4x32xf32> attributes {strategy = "winograd", plan = {block = 8, columns = 16, parts = 1, rows = 8, size = 2}} {
+  %u = graph.unpack_panels %p {panel = 16 : i64, tail = 0 : i64} : (tensor<8192xf32>) -> tensor<16x16x32xf32>
+  %w = graph.restore_kernel %u {size = 2 : i64} : (tensor<16x16x32xf32>) -> tensor<3x3x16x32xf32>
+  %y = graph.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x8x8x16xf32>, tensor<3x3x16x32xf32>) -> tensor<1x8x8x32xf32>
+  %z = graph.max_pool %y {kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>} : (tensor<1x8x8x32xf32>) -> tensor<1x4x4x32xf32>
+  kernel.return %z : tensor<1x4x4x32xf32>
+}
