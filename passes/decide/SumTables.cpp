@@ -9,7 +9,8 @@
 // by evaluating the operators on samples in f32, and cover the range of x from
 // `begin` to `end`; below and above it, the result is constant. If linear
 // interpolation deviates by more than an eighth of a step of the quantized
-// result, the function is not replaced.
+// result, the function is not replaced. Below `begin` and above `end`, the
+// result is the exact one, even if it is close to a tie.
 
 #include "passes/decide/SumTables.h"
 
@@ -91,6 +92,7 @@ public:
       --fraction;
     if (fraction < leastFraction)
       return false;
+    settleEnds(fraction);
     auto constant = Numbers::combined(
         sum->constant, Numbers::of(-begin * perEntry), std::plus<>());
     sum->constant = *constant;
@@ -229,9 +231,12 @@ private:
     SmallVector<double> y = compute(x);
     if (y.empty() || !std::isfinite(bound))
       return false;
+    // Rounds ties to even, as the quantization does.
     auto byte = [&](size_t i) {
-      return std::clamp(std::floor(y[i]), 0.0, 255.0);
+      return std::clamp(std::nearbyint(y[i] - 0.5 - zero) + zero, 0.0, 255.0);
     };
+    below = static_cast<int64_t>(byte(0));
+    above = static_cast<int64_t>(byte(x.size() - 1));
     size_t first = 0, past = x.size() - 1;
     while (first + 1 < past && byte(first + 1) == byte(0))
       ++first;
@@ -275,9 +280,37 @@ private:
     return true;
   }
 
+  /// Returns the entry of the table plus the slope's part for the fractional
+  /// bits `rest` of a position, computed as the generated code does.
+  int64_t valueAt(int64_t entry, int64_t rest, int fraction) const {
+    int64_t slope = slopes[entry] * (1 << (resultFraction + 1 - slopeFraction));
+    return values[entry] + ((slope * (rest << (31 - fraction))) >> 32);
+  }
+
+  /// Adjusts the first and the last entry such that the first and the last
+  /// position, to which all operands below `begin` and above `end` are clamped,
+  /// have the exact results. Without this, all these results would be one step
+  /// off if the function is close to a tie there.
+  void settleEnds(int fraction) {
+    auto settle = [&](int64_t entry, int64_t rest, int64_t byte) {
+      int64_t value = valueAt(entry, rest, fraction),
+              least = (byte + int64_t(offset)) << resultFraction,
+              most = least + (1 << resultFraction) - 1;
+      if (byte > 0 && value < least)
+        values[entry] += least - value;
+      if (byte < 255 && value > most)
+        values[entry] += most - value;
+    };
+    settle(0, 0, below);
+    settle(entries - 1, (int64_t(1) << fraction) - 1, above);
+  }
+
   QuantizeOp last;
   Value operand;
   double scale = 1, zero = 0, begin = 0, end = 0;
+  /// The results, relative to the least 8-bit value, of operands below `begin`
+  /// and above `end`.
+  int64_t below = 0, above = 0;
   int slopeFraction = 0;
   SmallVector<int64_t> values, slopes;
   ElementOperators operators;

@@ -6,7 +6,7 @@ Sums of 32 bits in a sweep over all that becomes a byte and over both ends; scal
 every size, one or one for each channel; sums of several scales; limits in between; and
 convolutions of bytes with what follows them, of channels that fill registers or do not;
 functions of bytes, of tensors that fill registers or do not; softmax, layer normalization and
-functions of sums of bytes, also where several operators read a sum.
+functions of sums of bytes, also where several operators read a sum; ends of functions.
 """
 import sys
 
@@ -254,5 +254,20 @@ def products():
                    outputs=["out", "out2"])
 
 
+def saturated():
+    """Functions that end close to a tie: far outside of the range in which they change, results are exact."""
+    x, w = np.stack([np.full(64, 255), np.zeros(64)]).astype(np.uint8), np.full((64, 32), 127, np.int8)
+    total = (x.astype(np.float64) - 128) @ w * np.float64(np.float32(0.001))
+    for op, exact in (("Sigmoid", (1 + np.tanh(total / 2)) / 2), ("Tanh", np.tanh(total))):
+        for steps in (19.47, 19.497, 19.503, 19.53, 100.499, 100.501):
+            for zero in (np.uint8(120), np.int8(1)):
+                scale = np.float32(1 / steps)
+                constants = {"w": w, "xs": np.float32(1), "xz": np.uint8(128), "ws": np.float32(0.001), "wz": np.int8(0), "ys": scale, "yz": zero}
+                nodes = [helper.make_node("DequantizeLinear", ["x", "xs", "xz"], ["fx"]), helper.make_node("DequantizeLinear", ["w", "ws", "wz"], ["fw"]),
+                         helper.make_node("MatMul", ["fx", "fw"], ["product"]), helper.make_node(op, ["product"], ["y"]),
+                         helper.make_node("QuantizeLinear", ["y", "ys", "yz"], ["out"])]
+                yield Case(f"saturated-{op.lower()}-{steps}-{zero.dtype.name}", nodes, {"x": x}, constants, want=[quantized(exact, scale, zero)], tolerance=0.0)
+
+
 if __name__ == "__main__":
-    sys.exit(compare(__doc__, sums(), additions(), convolutions(), functions(), products()))
+    sys.exit(compare(__doc__, sums(), additions(), convolutions(), functions(), products(), saturated()))
