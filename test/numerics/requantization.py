@@ -6,7 +6,7 @@ Sums of 32 bits in a sweep over all that becomes a byte and over both ends; scal
 every size, one or one for each channel; sums of several scales; limits in between; and
 convolutions of bytes with what follows them, of channels that fill registers or do not;
 functions of bytes, of tensors that fill registers or do not; softmax, layer normalization and
-functions of sums of bytes, also where several operators read a sum; ends of functions.
+functions of sums of bytes, also where several operators read a sum; ends of functions; long rows.
 """
 import sys
 
@@ -269,5 +269,27 @@ def saturated():
                 yield Case(f"saturated-{op.lower()}-{steps}-{zero.dtype.name}", nodes, {"x": x}, constants, want=[quantized(exact, scale, zero)], tolerance=0.0)
 
 
+def long_rows():
+    """Softmax and layer normalization of long rows, in which one element is as large as the sum of all others."""
+    for columns in (1500, 4096, 20000, 32768, 65536):
+        x = np.full((2, columns), -100, np.int8)
+        x[0, 7], x[1, columns // 2], x[1, 3] = 0, 0, -1
+        scale = np.float32(np.log(columns) / 100)
+        logits = x.astype(np.float64) * scale
+        start = helper.make_node("DequantizeLinear", ["x", "xs", "xz"], ["fx"])
+        constants = {"xs": scale, "xz": np.int8(0), "ys": np.float32(1 / 255), "yz": np.uint8(0)}
+        nodes = [start, helper.make_node("Softmax", ["fx"], ["y"], axis=-1), helper.make_node("QuantizeLinear", ["y", "ys", "yz"], ["out"])]
+        yield Case(f"long-softmax-{columns}", nodes, {"x": x}, constants, want=[quantized(softmax(logits, -1), constants["ys"], np.uint8(0))], tolerance=STEP)
+        # Elements of magnitude 127 / sqrt(columns) hide behind one of magnitude 127.
+        x = rng.choice(np.array([-1, 1], np.int8), (2, columns)) * np.int8(max(1, int(127 / np.sqrt(columns))))
+        x[0, 5], x[1] = 127, x[1] // 2 + 60
+        gamma = np.ones(columns, np.float32)
+        constants |= {"gamma": gamma, "ys": np.float32(0.02), "yz": np.uint8(100)}
+        exact = normalized(x.astype(np.float64) * scale, 1, 0, 1e-5)
+        nodes = [start, helper.make_node("LayerNormalization", ["fx", "gamma"], ["y"], axis=-1, epsilon=1e-5),
+                 helper.make_node("QuantizeLinear", ["y", "ys", "yz"], ["out"])]
+        yield Case(f"long-norm-{columns}", nodes, {"x": x}, constants, want=[quantized(exact, constants["ys"], np.uint8(100))], tolerance=STEP)
+
+
 if __name__ == "__main__":
-    sys.exit(compare(__doc__, sums(), additions(), convolutions(), functions(), products(), saturated()))
+    sys.exit(compare(__doc__, sums(), additions(), convolutions(), functions(), products(), saturated(), long_rows()))
