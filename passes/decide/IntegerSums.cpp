@@ -373,9 +373,11 @@ private:
     ArrayRef<int64_t> shape = shapeOf(op.getX());
     auto axes = llvm::to_vector(
         llvm::seq<int64_t>(1, static_cast<int64_t>(shape.size()) - 1));
-    if (tensorType(op.getResult()).getNumElements() !=
-            shape[0] * shape.back() ||
+    auto isOne = [](int64_t x) { return x == 1; };
+    if (hasDynamicSizes(op) ||
+        !llvm::all_of(shapeOf(op.getResult()).slice(1, axes.size()), isOne) ||
         op.getKernel() != shape.slice(1, axes.size()) ||
+        !llvm::all_of(op.getDilations(), isOne) ||
         llvm::any_of(op.getLow(), [](int64_t low) { return low != 0; }))
       return std::nullopt;
     double count = double(ShapedType::getNumElements(op.getKernel()));

@@ -162,6 +162,20 @@ func.func @mean(%x: tensor<1x4x4x8xui8>) -> tensor<1x1x1x8xui8> {
   return %q : tensor<1x1x1x8xui8>
 }
 
+// A window with dilations reads only some positions of an image, so its mean is
+// not the mean of the whole image.
+// CHECK-LABEL: @dilated_mean(
+// CHECK: graph.average_pool
+// CHECK-NOT: graph.reduce_sum
+func.func @dilated_mean(%x: tensor<1x3x3x8xui8>) -> tensor<1x1x1x8xui8> {
+  %scale = graph.constant dense<0.03> : tensor<f32> : tensor<f32>
+  %zero = graph.constant dense<0> : tensor<ui8> : tensor<ui8>
+  %f = graph.dequantize %x, %scale, %zero : (tensor<1x3x3x8xui8>, tensor<f32>, tensor<ui8>) -> tensor<1x3x3x8xf32>
+  %p = graph.average_pool %f {kernel = array<i64: 3, 3>, strides = array<i64: 1, 1>, dilations = array<i64: 2, 2>, low = array<i64: 0, 0>, high = array<i64: 2, 2>, count_padding = true} : (tensor<1x3x3x8xf32>) -> tensor<1x1x1x8xf32>
+  %q = graph.quantize %p, %scale, %zero : (tensor<1x1x1x8xf32>, tensor<f32>, tensor<ui8>) -> tensor<1x1x1x8xui8>
+  return %q : tensor<1x1x1x8xui8>
+}
+
 // The bias of a convolution is merged into the addend of the scaled sums. On
 // Cortex-M, where sums start with a bias at no cost, the addend is merged into
 // the bias.
