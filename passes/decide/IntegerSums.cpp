@@ -198,9 +198,40 @@ double Bounds::computed(Value v) {
 
 namespace {
 
+/// Adds the shapes of all tensors of `sum` to `shapes`.
+void collectShapes(const Sum &sum, SmallVectorImpl<Dims> &shapes) {
+  auto add = [&](const std::optional<Numbers> &numbers) {
+    if (numbers)
+      shapes.emplace_back(numbers->shape.begin(), numbers->shape.end());
+  };
+  add(sum.constant);
+  for (const Term &term : sum.terms) {
+    if (term.limited)
+      collectShapes(*term.limited, shapes);
+    else
+      shapes.push_back(dimsOf(term.integer));
+    for (const auto &numbers :
+         {std::optional(term.factor), term.least, term.most})
+      add(numbers);
+  }
+}
+
+/// Returns `sum` if it has the shape of `v` when it is computed; nothing if an
+/// operator that `sum` replaces broadcasts its operands to a larger shape. (A
+/// constant whose elements are all equal has no shape in a sum.)
+std::optional<Sum> withShapeOf(Value v, std::optional<Sum> sum) {
+  if (!sum || sum->terms.empty())
+    return sum;
+  SmallVector<Dims> shapes;
+  collectShapes(*sum, shapes);
+  auto all = broadcastShapes(llvm::to_vector_of<ArrayRef<Dim>>(shapes));
+  return all && *all == dimsOf(v) ? sum : std::nullopt;
+}
+
 /// Matches float expressions as sums of integers times constant factors.
 class SumReader {
 public:
+  /// Unlike `readSum`, also matches sums with a smaller shape than `v`.
   static std::optional<Sum> read(Value v, const Numbers &factor) {
     Operation *op = v.getDefiningOp();
     if (!op || !elementOf(v).isF32())
@@ -349,7 +380,7 @@ private:
     Value x = op->getOperand(0);
     int64_t count = tensorType(x).getNumElements() /
                     tensorType(op->getResult(0)).getNumElements();
-    auto inner = read(x, factor);
+    auto inner = withShapeOf(x, read(x, factor));
     if (!inner || hasDynamicSizes(op) || inner->terms.size() != 1 ||
         inner->terms[0].limited || inner->terms[0].factor.values.size() != 1 ||
         inner->constant.values.size() != 1 ||
@@ -389,13 +420,13 @@ private:
 } // namespace
 
 std::optional<Sum> readSum(Value v, const Numbers &factor) {
-  return SumReader::read(v, factor);
+  return withShapeOf(v, SumReader::read(v, factor));
 }
 
 std::optional<Sum> readSharedSum(Value v) {
   Operation *op = v.getDefiningOp();
   return op && elementOf(v).isF32()
-             ? SumReader::readOperator(op, Numbers::of(1.0))
+             ? withShapeOf(v, SumReader::readOperator(op, Numbers::of(1.0)))
              : std::nullopt;
 }
 

@@ -176,6 +176,39 @@ func.func @dilated_mean(%x: tensor<1x3x3x8xui8>) -> tensor<1x1x1x8xui8> {
   return %q : tensor<1x1x1x8xui8>
 }
 
+// A sum that a constant broadcasts to a larger shape stays floats, even if all
+// elements of the constant are equal; likewise its mean.
+// CHECK-LABEL: @larger(
+// CHECK: graph.quantize
+// CHECK: graph.reduce_sum {{.*}} : (tensor<4x8xf32>) -> tensor<4x1xf32>
+// CHECK: graph.quantize
+func.func @larger(%x: tensor<1x8xui8>) -> (tensor<4x8xui8>, tensor<4x1xui8>) {
+  %scale = graph.constant dense<0.03> : tensor<f32> : tensor<f32>
+  %zero = graph.constant dense<10> : tensor<ui8> : tensor<ui8>
+  %half = graph.constant dense<0.5> : tensor<4x8xf32> : tensor<4x8xf32>
+  %f = graph.dequantize %x, %scale, %zero : (tensor<1x8xui8>, tensor<f32>, tensor<ui8>) -> tensor<1x8xf32>
+  %y = graph.add %f, %half : (tensor<1x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  %q = graph.quantize %y, %scale, %zero : (tensor<4x8xf32>, tensor<f32>, tensor<ui8>) -> tensor<4x8xui8>
+  %z = graph.add %f, %half : (tensor<1x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  %r = graph.reduce_sum %z {axes = array<i64: 1>} : (tensor<4x8xf32>) -> tensor<4x1xf32>
+  %q2 = graph.quantize %r, %scale, %zero : (tensor<4x1xf32>, tensor<f32>, tensor<ui8>) -> tensor<4x1xui8>
+  return %q, %q2 : tensor<4x8xui8>, tensor<4x1xui8>
+}
+
+// A splat constant that makes no result larger is part of a sum.
+// CHECK-LABEL: @same_shape(
+// CHECK-NOT: f32>
+// CHECK: return
+func.func @same_shape(%x: tensor<4x8xui8>) -> tensor<4x8xui8> {
+  %scale = graph.constant dense<0.03> : tensor<f32> : tensor<f32>
+  %zero = graph.constant dense<10> : tensor<ui8> : tensor<ui8>
+  %half = graph.constant dense<0.5> : tensor<1x8xf32> : tensor<1x8xf32>
+  %f = graph.dequantize %x, %scale, %zero : (tensor<4x8xui8>, tensor<f32>, tensor<ui8>) -> tensor<4x8xf32>
+  %y = graph.add %f, %half : (tensor<4x8xf32>, tensor<1x8xf32>) -> tensor<4x8xf32>
+  %q = graph.quantize %y, %scale, %zero : (tensor<4x8xf32>, tensor<f32>, tensor<ui8>) -> tensor<4x8xui8>
+  return %q : tensor<4x8xui8>
+}
+
 // The bias of a convolution is merged into the addend of the scaled sums. On
 // Cortex-M, where sums start with a bias at no cost, the addend is merged into
 // the bias.
