@@ -378,11 +378,13 @@ private:
   static std::optional<Sum> readReduction(Operation *op, ArrayRef<int64_t> axes,
                                           const Numbers &factor) {
     Value x = op->getOperand(0);
+    if (hasDynamicSizes(op) || tensorType(x).getNumElements() == 0)
+      return std::nullopt;
     int64_t count = tensorType(x).getNumElements() /
                     tensorType(op->getResult(0)).getNumElements();
     auto inner = withShapeOf(x, read(x, factor));
-    if (!inner || hasDynamicSizes(op) || inner->terms.size() != 1 ||
-        inner->terms[0].limited || inner->terms[0].factor.values.size() != 1 ||
+    if (!inner || inner->terms.size() != 1 || inner->terms[0].limited ||
+        inner->terms[0].factor.values.size() != 1 ||
         inner->constant.values.size() != 1 ||
         inner->terms[0].bound * double(count) >= 0x1p24)
       return std::nullopt;

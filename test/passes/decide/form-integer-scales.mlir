@@ -209,6 +209,24 @@ func.func @same_shape(%x: tensor<4x8xui8>) -> tensor<4x8xui8> {
   return %q : tensor<4x8xui8>
 }
 
+// Sums of empty tensors stay as they are.
+// CHECK-LABEL: @empty(
+// CHECK: graph.reduce_sum
+// CHECK: graph.quantize
+// CHECK: graph.reduce_sum
+// CHECK: graph.quantize
+func.func @empty(%x: tensor<0x4xui8>, %y: tensor<4x0xui8>) -> (tensor<0x1xui8>, tensor<4x1xui8>) {
+  %scale = graph.constant dense<0.03> : tensor<f32> : tensor<f32>
+  %zero = graph.constant dense<10> : tensor<ui8> : tensor<ui8>
+  %f = graph.dequantize %x, %scale, %zero : (tensor<0x4xui8>, tensor<f32>, tensor<ui8>) -> tensor<0x4xf32>
+  %s = graph.reduce_sum %f {axes = array<i64: 1>} : (tensor<0x4xf32>) -> tensor<0x1xf32>
+  %q = graph.quantize %s, %scale, %zero : (tensor<0x1xf32>, tensor<f32>, tensor<ui8>) -> tensor<0x1xui8>
+  %f2 = graph.dequantize %y, %scale, %zero : (tensor<4x0xui8>, tensor<f32>, tensor<ui8>) -> tensor<4x0xf32>
+  %s2 = graph.reduce_sum %f2 {axes = array<i64: 1>} : (tensor<4x0xf32>) -> tensor<4x1xf32>
+  %q2 = graph.quantize %s2, %scale, %zero : (tensor<4x1xf32>, tensor<f32>, tensor<ui8>) -> tensor<4x1xui8>
+  return %q, %q2 : tensor<0x1xui8>, tensor<4x1xui8>
+}
+
 // The bias of a convolution is merged into the addend of the scaled sums. On
 // Cortex-M, where sums start with a bias at no cost, the addend is merged into
 // the bias.
