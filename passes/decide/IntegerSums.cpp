@@ -145,6 +145,8 @@ double Bounds::ofColumns(Value w, int64_t steps) {
 double Bounds::computed(Value v) {
   constexpr unsigned mostDepth = 16;
   auto type = cast<IntegerType>(elementOf(v));
+  // Whether a negative result wraps around to a large one.
+  bool wrapsBelowZero = type.isUnsigned();
   double ofType =
       std::ldexp(1, int(type.getWidth()) - (type.isUnsigned() ? 0 : 1));
   Operation *op = v.getDefiningOp();
@@ -171,7 +173,7 @@ double Bounds::computed(Value v) {
                       (of(product.getB()) + of(zeros[1]));
   } else if (isa<ReshapeOp, SliceOp, TransposeOp>(op)) {
     bound = of(op->getOperand(0));
-  } else if (isa<AddOp, SubOp>(op)) {
+  } else if (isa<AddOp>(op) || (isa<SubOp>(op) && !wrapsBelowZero)) {
     bound = of(op->getOperand(0)) + of(op->getOperand(1));
   } else if (isa<MulOp>(op)) {
     bound = of(op->getOperand(0)) * of(op->getOperand(1));
@@ -188,8 +190,9 @@ double Bounds::computed(Value v) {
                    std::max<int64_t>(tensorType(v).getNumElements(), 1));
   } else if (auto cast = dyn_cast<CastOp>(op);
              cast && isa<IntegerType>(elementOf(cast.getX()))) {
-    double narrow = of(cast.getX());
-    bound = narrow <= ofType ? narrow : ofType;
+    auto from = mlir::cast<IntegerType>(elementOf(cast.getX()));
+    if (!wrapsBelowZero || from.isUnsigned() || from.getWidth() == 1)
+      bound = of(cast.getX());
   }
   // A value that exceeds its type wraps around, so the limits of the type bound
   // its magnitude.

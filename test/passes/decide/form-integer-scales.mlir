@@ -227,6 +227,34 @@ func.func @empty(%x: tensor<0x4xui8>, %y: tensor<4x0xui8>) -> (tensor<0x1xui8>, 
   return %q, %q2 : tensor<0x1xui8>, tensor<4x1xui8>
 }
 
+// Negative numbers become large unsigned ones, by a conversion or a
+// subtraction. With the scale 1000, only sums of small numbers fit into 32 bits.
+// CHECK-LABEL: @wraps(
+// CHECK: graph.cast
+// CHECK: graph.quantize
+// CHECK: graph.sub
+// CHECK: graph.quantize
+// CHECK: graph.cast
+// CHECK: graph.mul_high
+func.func @wraps(%x: tensor<8xsi8>, %y: tensor<8xui8>) -> (tensor<8xui8>, tensor<8xui8>, tensor<8xui8>) {
+  %one = graph.constant dense<1.0> : tensor<f32> : tensor<f32>
+  %scale = graph.constant dense<1000.0> : tensor<f32> : tensor<f32>
+  %zero = graph.constant dense<0> : tensor<ui8> : tensor<ui8>
+  %none = graph.constant dense<0> : tensor<ui16> : tensor<ui16>
+  %wide = graph.cast %x : (tensor<8xsi8>) -> tensor<8xui16>
+  %f = graph.dequantize %wide, %scale, %none : (tensor<8xui16>, tensor<f32>, tensor<ui16>) -> tensor<8xf32>
+  %q = graph.quantize %f, %one, %zero : (tensor<8xf32>, tensor<f32>, tensor<ui8>) -> tensor<8xui8>
+  %c = graph.constant dense<3> : tensor<ui16> : tensor<ui16>
+  %small = graph.cast %y : (tensor<8xui8>) -> tensor<8xui16>
+  %less = graph.sub %small, %c : (tensor<8xui16>, tensor<ui16>) -> tensor<8xui16>
+  %f2 = graph.dequantize %less, %scale, %none : (tensor<8xui16>, tensor<f32>, tensor<ui16>) -> tensor<8xf32>
+  %q2 = graph.quantize %f2, %one, %zero : (tensor<8xf32>, tensor<f32>, tensor<ui8>) -> tensor<8xui8>
+  %again = graph.cast %y : (tensor<8xui8>) -> tensor<8xui16>
+  %f3 = graph.dequantize %again, %scale, %none : (tensor<8xui16>, tensor<f32>, tensor<ui16>) -> tensor<8xf32>
+  %q3 = graph.quantize %f3, %one, %zero : (tensor<8xf32>, tensor<f32>, tensor<ui8>) -> tensor<8xui8>
+  return %q, %q2, %q3 : tensor<8xui8>, tensor<8xui8>, tensor<8xui8>
+}
+
 // The bias of a convolution is merged into the addend of the scaled sums. On
 // Cortex-M, where sums start with a bias at no cost, the addend is merged into
 // the bias.
