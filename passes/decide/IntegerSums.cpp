@@ -85,10 +85,11 @@ int Term::shift(int fraction) const {
 double Sum::bound() const {
   double bound = constant.most();
   for (const Term &term : terms) {
-    bound +=
+    double ofTerm =
         term.limited ? term.limited->bound() : term.bound * term.factor.most();
     for (const std::optional<Numbers> &limit : {term.least, term.most})
-      bound = std::max(bound, limit ? limit->most() : 0);
+      ofTerm = std::max(ofTerm, limit ? limit->most() : 0);
+    bound += ofTerm;
   }
   return bound;
 }

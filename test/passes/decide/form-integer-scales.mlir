@@ -125,6 +125,30 @@ func.func @limits(%x: tensor<8xsi16>) -> tensor<8xui8> {
   return %q : tensor<8xui8>
 }
 
+// Each lower bound of 1e6 fits into 32 bits, with 10 fractional bits, but not
+// the sum of three such terms. It has 9 fractional bits.
+// CHECK-LABEL: @limited_terms(
+// CHECK-COUNT-3: graph.constant dense<512000000> : tensor<si32>
+// CHECK: graph.constant dense<9> : tensor<si32>
+// CHECK-NOT: graph.quantize
+// CHECK: return
+func.func @limited_terms(%a: tensor<8xsi8>, %b: tensor<8xsi8>, %c: tensor<8xsi8>) -> tensor<8xui8> {
+  %one = graph.constant dense<1.0> : tensor<f32> : tensor<f32>
+  %least = graph.constant dense<1000000.0> : tensor<f32> : tensor<f32>
+  %none = graph.constant dense<0> : tensor<si8> : tensor<si8>
+  %zero = graph.constant dense<0> : tensor<ui8> : tensor<ui8>
+  %fa = graph.dequantize %a, %one, %none : (tensor<8xsi8>, tensor<f32>, tensor<si8>) -> tensor<8xf32>
+  %fb = graph.dequantize %b, %one, %none : (tensor<8xsi8>, tensor<f32>, tensor<si8>) -> tensor<8xf32>
+  %fc = graph.dequantize %c, %one, %none : (tensor<8xsi8>, tensor<f32>, tensor<si8>) -> tensor<8xf32>
+  %ma = graph.maximum %fa, %least : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  %mb = graph.maximum %fb, %least : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  %mc = graph.maximum %fc, %least : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  %ab = graph.add %ma, %mb : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+  %abc = graph.add %ab, %mc : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+  %q = graph.quantize %abc, %one, %zero : (tensor<8xf32>, tensor<f32>, tensor<ui8>) -> tensor<8xui8>
+  return %q : tensor<8xui8>
+}
+
 // A max pool of a dequantized tensor whose result is quantized with the same
 // scale becomes a max pool of uint8. With another scale, the elements are
 // scaled before the pool.
