@@ -304,7 +304,7 @@ private:
       }
     }
     Sum sum;
-    sum.terms.push_back({integer, factor, Bounds().of(integer), {}, {}, {}});
+    sum.terms.push_back({integer, factor, boundOf(integer), {}, {}, {}});
     sum.constant = factor.mapped([&](double x) { return -zero * x; });
     return sum;
   }
@@ -435,5 +435,7 @@ std::optional<Sum> readSharedSum(Value v) {
              ? withShapeOf(v, SumReader::readOperator(op, Numbers::of(1.0)))
              : std::nullopt;
 }
+
+double boundOf(Value v) { return Bounds().of(v); }
 
 } // namespace ingot::decide

@@ -390,6 +390,48 @@ func.func @behind_zero(%x: tensor<1x8xui8>, %w: tensor<8x2xsi8>) -> (tensor<1x2x
   return %q, %z : tensor<1x2xui8>, tensor<1x2xf32>
 }
 
+// A zero point's constant stays before the conversion to floats if the sums may
+// exceed 2^24, since floats would lose their low digits; if the conversion is
+// one to int8, which wraps around; and if it makes the sums larger.
+// CHECK-LABEL: @behind_no_zero(
+// CHECK: %[[WIDE:.*]] = graph.sub %{{.*}} : (tensor<1x2xsi32>, tensor<2xsi32>)
+// CHECK: graph.cast %[[WIDE]]
+// CHECK: %[[WRAPS:.*]] = graph.sub %{{.*}} : (tensor<1x2xsi32>, tensor<2xsi32>)
+// CHECK: graph.cast %[[WRAPS]] : (tensor<1x2xsi32>) -> tensor<1x2xsi8>
+// CHECK: %[[LARGER:.*]] = graph.sub %{{.*}} : (tensor<1x2xsi32>, tensor<3x2xsi32>)
+// CHECK: graph.cast %[[LARGER]]
+// CHECK: %[[BEFORE:.*]] = graph.sub %{{.*}} : (tensor<1x2xsi32>, tensor<2xsi32>)
+// CHECK: graph.cast %[[BEFORE]]
+func.func @behind_no_zero(%x: tensor<1x8xui8>, %w: tensor<8x2xsi8>, %n: tensor<1x2xsi32>) -> (tensor<1x2xf32>, tensor<1x2xf32>, tensor<3x2xf32>, tensor<3x2xf32>) {
+  %none = graph.constant dense<0.0> : tensor<f32> : tensor<f32>
+  %zero = graph.constant dense<0> : tensor<si8> : tensor<si8>
+  %scale = graph.constant dense<0.25> : tensor<f32> : tensor<f32>
+  %moved = graph.constant dense<[12, -8]> : tensor<2xsi32> : tensor<2xsi32>
+  %larger = graph.constant dense<12> : tensor<3x2xsi32> : tensor<3x2xsi32>
+  %bias = graph.constant dense<[2.5, 0.0]> : tensor<2xf32> : tensor<2xf32>
+  %above = graph.constant dense<1.0> : tensor<3x2xf32> : tensor<3x2xf32>
+  %s = graph.sub %n, %moved : (tensor<1x2xsi32>, tensor<2xsi32>) -> tensor<1x2xsi32>
+  %f = graph.cast %s : (tensor<1x2xsi32>) -> tensor<1x2xf32>
+  %d = graph.dequantize %f, %scale, %none : (tensor<1x2xf32>, tensor<f32>, tensor<f32>) -> tensor<1x2xf32>
+  %z = graph.add %d, %bias : (tensor<1x2xf32>, tensor<2xf32>) -> tensor<1x2xf32>
+  %y = graph.matmul %x, %w : (tensor<1x8xui8>, tensor<8x2xsi8>) -> tensor<1x2xsi32>
+  %s2 = graph.sub %y, %moved : (tensor<1x2xsi32>, tensor<2xsi32>) -> tensor<1x2xsi32>
+  %f2 = graph.cast %s2 : (tensor<1x2xsi32>) -> tensor<1x2xsi8>
+  %d2 = graph.dequantize %f2, %scale, %zero : (tensor<1x2xsi8>, tensor<f32>, tensor<si8>) -> tensor<1x2xf32>
+  %z2 = graph.add %d2, %bias : (tensor<1x2xf32>, tensor<2xf32>) -> tensor<1x2xf32>
+  %y3 = graph.matmul %x, %w : (tensor<1x8xui8>, tensor<8x2xsi8>) -> tensor<1x2xsi32>
+  %s3 = graph.sub %y3, %larger : (tensor<1x2xsi32>, tensor<3x2xsi32>) -> tensor<3x2xsi32>
+  %f3 = graph.cast %s3 : (tensor<3x2xsi32>) -> tensor<3x2xf32>
+  %d3 = graph.dequantize %f3, %scale, %none : (tensor<3x2xf32>, tensor<f32>, tensor<f32>) -> tensor<3x2xf32>
+  %z3 = graph.add %d3, %bias : (tensor<3x2xf32>, tensor<2xf32>) -> tensor<3x2xf32>
+  %y4 = graph.matmul %x, %w : (tensor<1x8xui8>, tensor<8x2xsi8>) -> tensor<1x2xsi32>
+  %s4 = graph.sub %y4, %moved : (tensor<1x2xsi32>, tensor<2xsi32>) -> tensor<1x2xsi32>
+  %f4 = graph.cast %s4 : (tensor<1x2xsi32>) -> tensor<1x2xf32>
+  %d4 = graph.dequantize %f4, %scale, %none : (tensor<1x2xf32>, tensor<f32>, tensor<f32>) -> tensor<1x2xf32>
+  %z4 = graph.add %d4, %above : (tensor<1x2xf32>, tensor<3x2xf32>) -> tensor<3x2xf32>
+  return %z, %z2, %z3, %z4 : tensor<1x2xf32>, tensor<1x2xf32>, tensor<3x2xf32>, tensor<3x2xf32>
+}
+
 // If the unit of the integer sums is too coarse for a bias, the bias is added
 // after the multiplication by the scale's factor.
 // CORES-LABEL: @coarse(
