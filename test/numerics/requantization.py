@@ -6,7 +6,7 @@ Sums of 32 bits in a sweep over all that becomes a byte and over both ends; scal
 every size, one or one for each channel; sums of several scales; limits in between; and
 convolutions of bytes with what follows them, of channels that fill registers or do not;
 functions of bytes, of tensors that fill registers or do not; softmax, layer normalization and
-functions of sums of bytes, also where several operators read a sum; ends of functions; long rows.
+functions of sums of bytes, also where several operators read a sum; ends and peaks of functions; long rows.
 """
 import sys
 
@@ -291,5 +291,23 @@ def long_rows():
         yield Case(f"long-norm-{columns}", nodes, {"x": x}, constants, want=[quantized(exact, constants["ys"], np.uint8(100))], tolerance=STEP)
 
 
+def peaks():
+    """Functions of a difference of bytes that are 0 except close to one value."""
+    a, b = whole((4, 128), np.int8), whole((4, 128), np.int8)
+    for center in (0, 1, 97, 150, 202, -231):
+        near = np.clip(b[:2].astype(int) + center + rng.integers(-2, 3, (2, 128)), -128, 127)
+        x = {"a": np.concatenate([near.astype(np.int8), a[2:]]), "b": b}
+        x["a"][3], x["b"][3] = (127, 127 - abs(center)) if center > 0 else (127 - abs(center), 127)
+        difference = x["a"].astype(np.float64) - x["b"] - center
+        start = [helper.make_node("DequantizeLinear", ["a", "s", "z"], ["fa"]), helper.make_node("DequantizeLinear", ["b", "s", "z"], ["fb"]),
+                 helper.make_node("Sub", ["fa", "fb"], ["d"]), helper.make_node("Sub", ["d", "center"], ["e"])]
+        end = [helper.make_node("Sub", ["one", "far"], ["y"]), helper.make_node("QuantizeLinear", ["y", "ys", "yz"], ["out"])]
+        constants = {"s": np.float32(1), "z": np.int8(0), "center": np.float32(center), "one": np.float32(1), "ys": np.float32(1 / 255), "yz": np.uint8(0)}
+        want = [np.where(difference == 0, 255, 0).astype(np.uint8)]
+        for op in ("Sign", "Identity"):
+            nodes = [*start, helper.make_node(op, ["e"], ["f"]), helper.make_node("Abs", ["f"], ["far"]), *end]
+            yield Case(f"peak-{op.lower()}-{center}", nodes, x, constants, want=want, tolerance=0.0)
+
+
 if __name__ == "__main__":
-    sys.exit(compare(__doc__, sums(), additions(), convolutions(), functions(), products(), saturated(), long_rows()))
+    sys.exit(compare(__doc__, sums(), additions(), convolutions(), functions(), products(), saturated(), long_rows(), peaks()))
