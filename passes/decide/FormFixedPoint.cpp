@@ -58,6 +58,12 @@ constexpr double log2e = 1.4426950408889634;
 /// Returns the base-2 logarithm of `count`, rounded up.
 int bitsFor(int64_t count) { return llvm::Log2_64_Ceil(count); }
 
+/// The largest number of bits (bitsFor) of a row whose elements are truncated
+/// before they are added: the sum of at most 2^bits elements loses less than
+/// 2^(2 * bits), compared to a largest element of 2^30: a thousandth. Longer
+/// rows are added in two parts (see `Parts`).
+constexpr int truncatedBits = 10;
+
 class FixedPoint : public WordBuilder {
 public:
   using WordBuilder::WordBuilder;
@@ -94,16 +100,17 @@ public:
   Value softmax(const Fixed &x, int64_t axis,
                 std::optional<double> least = std::nullopt) {
     // The powers have 30 fractional bits. Their sum has `bits` fractional bits
-    // fewer, so that it cannot overflow.
+    // fewer, so that it cannot overflow. In a long row, many powers may be
+    // below a unit of this sum; the sum of these bits is added as a float.
     int bits = bitsFor(shapeOf(x.integer)[axis]);
     Value top = reduced<ReduceMaxOp>(x.integer, axis);
     if (least)
       top = binary<MaximumOp>(
           top, number(std::llround(std::ldexp(*least, x.fraction))));
-    Value p = power(binary<SubOp>(x.integer, top), x.fraction),
-          sum = reduced<ReduceSumOp>(right(p, bits), axis);
+    Value p = power(binary<SubOp>(x.integer, top), x.fraction);
+    Parts sum = sumOf(p, axis, bits);
     if (least)
-      sum = binary<MaximumOp>(sum, number(int64_t(1) << (30 - bits)));
+      sum.high = binary<MaximumOp>(sum.high, number(int64_t(1) << (30 - bits)));
     Value factor =
         cast(scaled(inverse(inFloats(sum)), std::ldexp(1.0, 60 - bits)), si32);
     return floats({binary<MulHighOp>(p, factor), 28});
@@ -159,24 +166,32 @@ public:
     int64_t axis = int64_t(shapeOf(x.integer).size()) - 1,
             count = shapeOf(x.integer)[axis];
     int bits = bitsFor(count);
+    bool isLong = bits > truncatedBits;
     Value centered = x.integer;
     if (center) {
       // Drops low bits so that the sum of a row fits 32 bits. Rounds while
       // doing so, since truncating all elements of a row would shift its mean.
-      Value parts = bits == 0
-                        ? x.integer
-                        : right(binary<AddOp>(x.integer,
-                                              number(int64_t(1) << (bits - 1))),
-                                bits),
-            sum = reduced<ReduceSumOp>(parts, axis),
-            half = binary<MulHighOp>(
-                left(sum, 1), number(std::llround(std::ldexp(1.0, 30 + bits) /
-                                                  double(count))));
+      // The low bits of a long row are added, too.
+      Value rounded =
+          bits == 0 || isLong
+              ? x.integer
+              : binary<AddOp>(x.integer, number(int64_t(1) << (bits - 1)));
+      Parts sum = sumOf(rounded, axis, bits);
+      Value half = binary<MulHighOp>(
+          left(sum.high, 1),
+          number(std::llround(std::ldexp(1.0, 30 + bits) / double(count))));
       centered = binary<SubOp>(x.integer, left(half, 1));
+      if (sum.low)
+        centered = binary<SubOp>(
+            centered,
+            binary<MulHighOp>(sum.low, number(std::llround(std::ldexp(1.0, 32) /
+                                                           double(count)))));
     }
     // Shifts each row so that its largest magnitude has as many bits as
-    // possible without an overflow of the sum of squares.
-    int room = std::min((63 - bits) / 2, magnitudeBits);
+    // possible without an overflow of the sum of squares. The squares of a long
+    // row have less than 28 bits, and are added in two parts.
+    int room =
+        isLong ? magnitudeBits : std::min((63 - bits) / 2, magnitudeBits);
     Value largest = reduced<ReduceMaxOp>(unary<AbsOp>(centered), axis);
     auto by = [&](bool toLeft) {
       // The exponent field of a float with the value of a positive integer is
@@ -188,15 +203,16 @@ public:
       return binary<MinimumOp>(binary<MaximumOp>(shift, number(0)), number(31));
     };
     Value toLeft = by(true), toRight = by(false),
-          large = shifted(shifted(centered, toLeft, "LEFT"), toRight, "RIGHT"),
-          squares = reduced<ReduceSumOp>(binary<MulHighOp>(large, large), axis);
+          large = shifted(shifted(centered, toLeft, "LEFT"), toRight, "RIGHT");
+    int dropped = isLong ? bits - 2 : 0;
+    Parts squares = sumOf(binary<MulHighOp>(large, large), axis, dropped);
     // `variance` is in squared units of the shifted elements, so epsilon is
     // scaled by the square of the shift.
     Value net = binary<SubOp>(toLeft, toRight),
           scale = bits_(left(binary<AddOp>(left(net, 1), number(127)), 23)),
-          variance = sum_(
-              scaled(inFloats(squares), std::ldexp(1.0, 32) / double(count)),
-              scaled(scale, std::ldexp(epsilon, 2 * x.fraction)));
+          variance = sum_(scaled(inFloats(squares),
+                                 std::ldexp(1.0, 32 + dropped) / double(count)),
+                          scaled(scale, std::ldexp(epsilon, 2 * x.fraction)));
     // The largest magnitude in a row is at least 2^(room - 1) and at most
     // sqrt(count) times the standard deviation. So the deviation has a lower
     // bound, and its inverse, the factor, fits 32 bits.
@@ -207,6 +223,31 @@ public:
   }
 
 private:
+  /// The sum of a row: `high` * 2^`dropped` + `low`. Without `low`, the sum is
+  /// less exact.
+  struct Parts {
+    Value high, low;
+    int dropped = 0;
+  };
+
+  /// Sums the elements of `x` along `axis` without their `dropped` low bits. If
+  /// these are too many (see truncatedBits), also sums the low bits.
+  Parts sumOf(Value x, int64_t axis, int dropped) {
+    Parts sum{reduced<ReduceSumOp>(right(x, dropped), axis), {}, dropped};
+    if (bitsFor(shapeOf(x)[axis]) > truncatedBits)
+      sum.low = reduced<ReduceSumOp>(
+          binary<AndOp>(x, number((int64_t(1) << dropped) - 1)), axis);
+    return sum;
+  }
+
+  /// Returns the sum, divided by 2^`dropped`.
+  Value inFloats(const Parts &sum) {
+    Value high = inFloats(sum.high);
+    return sum.low ? sum_(high, scaled(inFloats(sum.low),
+                                       std::ldexp(1.0, -sum.dropped)))
+                   : high;
+  }
+
   /// Returns the number of fractional bits if `sum`, whose magnitude is at most
   /// `bound`, is a fixed-point number within the limits already: a single si32
   /// integer times a power of 2. Returns nothing for other sums.
@@ -312,10 +353,9 @@ private:
 /// The least number of fractional bits of x in 2^x. With fewer bits, the powers
 /// of 2 would have a relative error above 1/1000.
 constexpr int leastOfPowers = 10;
-/// The largest size of a softmax or layer_norm axis that is rewritten. Sums
-/// along the axis are not split into partial sums, so each element loses
-/// log2(size) bits of precision.
-constexpr int64_t longestRow = int64_t(1) << 16;
+/// The largest size of a softmax or layer_norm axis that is rewritten: the sum
+/// of the low bits (FixedPoint::Parts) of 2^15 elements is less than 2^30.
+constexpr int64_t longestRow = int64_t(1) << 15;
 
 /// Whether `v` is a finite constant, or is computed from finite constants only
 /// by selections (graph.where).

@@ -255,12 +255,15 @@ QuantizeOp poolBehind(QuantizeOp op, const TargetDescription &target) {
 ///
 ///   dequantize(cast(sums - moved: si32), s, 0) + bias
 ///     ->  dequantize(cast(sums), s, 0) + (bias - moved * s)
+///
+/// The sums must be exact in f32 with and without the correction; otherwise the
+/// result would lose the digits of a small difference.
 void joinBias(AddOp op) {
   auto floats = op->getOperand(0).getDefiningOp<DequantizeOp>();
   auto cast = floats ? floats.getX().getDefiningOp<CastOp>() : CastOp();
   auto sums = cast ? cast.getX().getDefiningOp<SubOp>() : SubOp();
   if (!sums || !floats->hasOneUse() || !cast->hasOneUse() ||
-      !sums->hasOneUse() || !elementOf(op.getResult()).isF32() ||
+      !sums->hasOneUse() || !elementOf(cast.getResult()).isF32() ||
       !elementOf(sums.getResult()).isSignedInteger(32))
     return;
   auto moved = Numbers::of(sums->getOperand(1)),
@@ -269,8 +272,16 @@ void joinBias(AddOp op) {
        bias = Numbers::of(op->getOperand(1));
   if (!moved || !scale || !zero || zero->most() != 0 || !bias)
     return;
+  constexpr double mostExact = 0x1p24;
+  Value before = sums->getOperand(0);
   auto all = bias->withProducts(*moved, *scale, -1);
-  if (!all)
+  if (!all || boundOf(before) + moved->most() > mostExact)
+    return;
+  // A constant whose elements are all equal may have broadcast the result.
+  Dims shape(all->shape.begin(), all->shape.end());
+  if (dimsOf(before) != dimsOf(sums.getResult()) ||
+      broadcastShapes({dimsOf(floats.getResult()), shape}) !=
+          dimsOf(op.getResult()))
     return;
   OpBuilder builder(op);
   auto values = llvm::map_to_vector(
@@ -281,7 +292,7 @@ void joinBias(AddOp op) {
              DenseElementsAttr::get(
                  RankedTensorType::get(all->shape, builder.getF32Type()),
                  ArrayRef<float>(values))));
-  cast->setOperand(0, sums->getOperand(0));
+  cast->setOperand(0, before);
 }
 
 struct FormIntegerScalesPass

@@ -85,10 +85,11 @@ int Term::shift(int fraction) const {
 double Sum::bound() const {
   double bound = constant.most();
   for (const Term &term : terms) {
-    bound +=
+    double ofTerm =
         term.limited ? term.limited->bound() : term.bound * term.factor.most();
     for (const std::optional<Numbers> &limit : {term.least, term.most})
-      bound = std::max(bound, limit ? limit->most() : 0);
+      ofTerm = std::max(ofTerm, limit ? limit->most() : 0);
+    bound += ofTerm;
   }
   return bound;
 }
@@ -145,6 +146,8 @@ double Bounds::ofColumns(Value w, int64_t steps) {
 double Bounds::computed(Value v) {
   constexpr unsigned mostDepth = 16;
   auto type = cast<IntegerType>(elementOf(v));
+  // Whether a negative result wraps around to a large one.
+  bool wrapsBelowZero = type.isUnsigned();
   double ofType =
       std::ldexp(1, int(type.getWidth()) - (type.isUnsigned() ? 0 : 1));
   Operation *op = v.getDefiningOp();
@@ -171,7 +174,7 @@ double Bounds::computed(Value v) {
                       (of(product.getB()) + of(zeros[1]));
   } else if (isa<ReshapeOp, SliceOp, TransposeOp>(op)) {
     bound = of(op->getOperand(0));
-  } else if (isa<AddOp, SubOp>(op)) {
+  } else if (isa<AddOp>(op) || (isa<SubOp>(op) && !wrapsBelowZero)) {
     bound = of(op->getOperand(0)) + of(op->getOperand(1));
   } else if (isa<MulOp>(op)) {
     bound = of(op->getOperand(0)) * of(op->getOperand(1));
@@ -188,8 +191,9 @@ double Bounds::computed(Value v) {
                    std::max<int64_t>(tensorType(v).getNumElements(), 1));
   } else if (auto cast = dyn_cast<CastOp>(op);
              cast && isa<IntegerType>(elementOf(cast.getX()))) {
-    double narrow = of(cast.getX());
-    bound = narrow <= ofType ? narrow : ofType;
+    auto from = mlir::cast<IntegerType>(elementOf(cast.getX()));
+    if (!wrapsBelowZero || from.isUnsigned() || from.getWidth() == 1)
+      bound = of(cast.getX());
   }
   // A value that exceeds its type wraps around, so the limits of the type bound
   // its magnitude.
@@ -198,9 +202,40 @@ double Bounds::computed(Value v) {
 
 namespace {
 
+/// Adds the shapes of all tensors of `sum` to `shapes`.
+void collectShapes(const Sum &sum, SmallVectorImpl<Dims> &shapes) {
+  auto add = [&](const std::optional<Numbers> &numbers) {
+    if (numbers)
+      shapes.emplace_back(numbers->shape.begin(), numbers->shape.end());
+  };
+  add(sum.constant);
+  for (const Term &term : sum.terms) {
+    if (term.limited)
+      collectShapes(*term.limited, shapes);
+    else
+      shapes.push_back(dimsOf(term.integer));
+    for (const auto &numbers :
+         {std::optional(term.factor), term.least, term.most})
+      add(numbers);
+  }
+}
+
+/// Returns `sum` if it has the shape of `v` when it is computed; nothing if an
+/// operator that `sum` replaces broadcasts its operands to a larger shape. (A
+/// constant whose elements are all equal has no shape in a sum.)
+std::optional<Sum> withShapeOf(Value v, std::optional<Sum> sum) {
+  if (!sum || sum->terms.empty())
+    return sum;
+  SmallVector<Dims> shapes;
+  collectShapes(*sum, shapes);
+  auto all = broadcastShapes(llvm::to_vector_of<ArrayRef<Dim>>(shapes));
+  return all && *all == dimsOf(v) ? sum : std::nullopt;
+}
+
 /// Matches float expressions as sums of integers times constant factors.
 class SumReader {
 public:
+  /// Unlike `readSum`, also matches sums with a smaller shape than `v`.
   static std::optional<Sum> read(Value v, const Numbers &factor) {
     Operation *op = v.getDefiningOp();
     if (!op || !elementOf(v).isF32())
@@ -269,7 +304,7 @@ private:
       }
     }
     Sum sum;
-    sum.terms.push_back({integer, factor, Bounds().of(integer), {}, {}, {}});
+    sum.terms.push_back({integer, factor, boundOf(integer), {}, {}, {}});
     sum.constant = factor.mapped([&](double x) { return -zero * x; });
     return sum;
   }
@@ -347,11 +382,13 @@ private:
   static std::optional<Sum> readReduction(Operation *op, ArrayRef<int64_t> axes,
                                           const Numbers &factor) {
     Value x = op->getOperand(0);
+    if (hasDynamicSizes(op) || tensorType(x).getNumElements() == 0)
+      return std::nullopt;
     int64_t count = tensorType(x).getNumElements() /
                     tensorType(op->getResult(0)).getNumElements();
-    auto inner = read(x, factor);
-    if (!inner || hasDynamicSizes(op) || inner->terms.size() != 1 ||
-        inner->terms[0].limited || inner->terms[0].factor.values.size() != 1 ||
+    auto inner = withShapeOf(x, read(x, factor));
+    if (!inner || inner->terms.size() != 1 || inner->terms[0].limited ||
+        inner->terms[0].factor.values.size() != 1 ||
         inner->constant.values.size() != 1 ||
         inner->terms[0].bound * double(count) >= 0x1p24)
       return std::nullopt;
@@ -373,9 +410,11 @@ private:
     ArrayRef<int64_t> shape = shapeOf(op.getX());
     auto axes = llvm::to_vector(
         llvm::seq<int64_t>(1, static_cast<int64_t>(shape.size()) - 1));
-    if (tensorType(op.getResult()).getNumElements() !=
-            shape[0] * shape.back() ||
+    auto isOne = [](int64_t x) { return x == 1; };
+    if (hasDynamicSizes(op) ||
+        !llvm::all_of(shapeOf(op.getResult()).slice(1, axes.size()), isOne) ||
         op.getKernel() != shape.slice(1, axes.size()) ||
+        !llvm::all_of(op.getDilations(), isOne) ||
         llvm::any_of(op.getLow(), [](int64_t low) { return low != 0; }))
       return std::nullopt;
     double count = double(ShapedType::getNumElements(op.getKernel()));
@@ -387,14 +426,16 @@ private:
 } // namespace
 
 std::optional<Sum> readSum(Value v, const Numbers &factor) {
-  return SumReader::read(v, factor);
+  return withShapeOf(v, SumReader::read(v, factor));
 }
 
 std::optional<Sum> readSharedSum(Value v) {
   Operation *op = v.getDefiningOp();
   return op && elementOf(v).isF32()
-             ? SumReader::readOperator(op, Numbers::of(1.0))
+             ? withShapeOf(v, SumReader::readOperator(op, Numbers::of(1.0)))
              : std::nullopt;
 }
+
+double boundOf(Value v) { return Bounds().of(v); }
 
 } // namespace ingot::decide

@@ -85,6 +85,9 @@ std::optional<Sum> readSum(mlir::Value v, const Numbers &factor);
 /// `v` is not such a sum.
 std::optional<Sum> readSharedSum(mlir::Value v);
 
+/// Returns an upper bound of the magnitudes in the integer tensor `v`.
+double boundOf(mlir::Value v);
+
 } // namespace ingot::decide
 
 #endif // INGOT_PASSES_DECIDE_INTEGERSUMS_H

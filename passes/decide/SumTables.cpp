@@ -9,7 +9,9 @@
 // by evaluating the operators on samples in f32, and cover the range of x from
 // `begin` to `end`; below and above it, the result is constant. If linear
 // interpolation deviates by more than an eighth of a step of the quantized
-// result, the function is not replaced.
+// result at a sample, or at any value of a sum with few values, the function is
+// not replaced. Below `begin` and above `end`, the
+// result is the exact one, even if it is close to a tie.
 
 #include "passes/decide/SumTables.h"
 
@@ -42,6 +44,18 @@ constexpr double mostError = 0.125;
 /// fewer bits, the error is too large.
 constexpr int leastFraction = 8, leastOfSlopes = 3;
 
+/// If a sum has at most so many values, the function is compared with the table
+/// at each of them; otherwise at samples.
+constexpr double fewValues = 0x1p16;
+
+/// Whether `op` computes floats and may be part of a function that a table
+/// replaces. Samples would miss jumps of other operators.
+bool isContinuous(Operation *op) {
+  return elementOf(op->getResult(0)).isF32() &&
+         !isa<SignOp, FloorOp, CeilOp, RoundOp, ModOp, ThresholdedReluOp,
+              ShrinkOp, RoundToTf32Op>(op);
+}
+
 /// The elementwise operators between a sum of integers and a quantization,
 /// which a table may replace.
 class SumFunction {
@@ -61,15 +75,12 @@ public:
       return false;
     scale = scaleNumbers->values[0];
     zero = zeroNumbers->values[0] - (type.isSignedInteger(8) ? -128 : 0);
-    auto isOfFloats = [](Operation *op) {
-      return elementOf(op->getResult(0)).isF32();
-    };
     llvm::SetVector<Value> &open = operators.open;
     open.insert(last.getX());
     while (!open.empty()) {
       if (open.size() == 1 && (operand = open.front()) && isReadable())
         return true;
-      if (!operators.enterNext(isOfFloats))
+      if (!operators.enterNext(isContinuous))
         break;
     }
     return false;
@@ -77,7 +88,7 @@ public:
 
   bool replace() {
     auto sum = readSharedSum(operand);
-    if (!sum || sum->terms.empty() || !findEnds(sum->bound()) || !fillTable())
+    if (!sum || sum->terms.empty() || !findEnds(*sum) || !fillTable())
       return false;
     // Scales the sum so that it is in units of table entries.
     double perEntry = double(entries) / (end - begin);
@@ -91,6 +102,7 @@ public:
       --fraction;
     if (fraction < leastFraction)
       return false;
+    settleEnds(fraction);
     auto constant = Numbers::combined(
         sum->constant, Numbers::of(-begin * perEntry), std::plus<>());
     sum->constant = *constant;
@@ -214,24 +226,52 @@ private:
     return results;
   }
 
+  /// Returns the values of the sum in ascending order; samples of them, which
+  /// are denser near 0, if there are more than `fewValues` or if terms have
+  /// several factors.
+  static SmallVector<double> valuesOf(const Sum &sum) {
+    double unit = sum.terms[0].factor.most(), count = 0;
+    bool isRegular = sum.constant.values.size() == 1;
+    for (const Term &term : sum.terms) {
+      isRegular &= !term.limited && term.factor.values.size() == 1 &&
+                   term.factor.most() == unit;
+      count += std::ceil(term.bound);
+    }
+    SmallVector<double> x;
+    if (isRegular && 2 * count < fewValues) {
+      for (double i = -count; i <= count; ++i)
+        x.push_back(sum.constant.values[0] + unit * i);
+      return x;
+    }
+    double bound = sum.bound();
+    constexpr int octaves = 14, perOctave = 32, steps = 1 << 11;
+    for (int i = 0; i <= octaves * perOctave; ++i)
+      x.push_back(bound * std::exp2(-double(i) / perOctave));
+    for (int i = 1; i < steps; ++i)
+      x.push_back(bound * i / steps);
+    for (size_t i = 0, count = x.size(); i < count; ++i)
+      x.push_back(-x[i]);
+    x.push_back(0);
+    llvm::sort(x);
+    return x;
+  }
+
   /// Finds `begin` and `end`: the quantized result is constant for operands
   /// below `begin`, and constant for operands above `end`. Returns false if the
-  /// operators cannot be evaluated, or if `bound` is not finite.
-  bool findEnds(double bound) {
-    // The magnitudes of samples decrease exponentially from `bound`, so samples
-    // are denser near 0.
-    constexpr int octaves = 14, perOctave = 32, count = octaves * perOctave;
-    SmallVector<double> x;
-    for (int i = 0; i <= count; ++i)
-      x.push_back(-bound * std::exp2(-double(i) / perOctave));
-    for (int i = count; i >= 0; --i)
-      x.push_back(-x[i]);
-    SmallVector<double> y = compute(x);
-    if (y.empty() || !std::isfinite(bound))
+  /// operators cannot be evaluated, or if the sum has no finite bound.
+  bool findEnds(const Sum &sum) {
+    if (!std::isfinite(sum.bound()))
       return false;
+    x = valuesOf(sum);
+    y = compute(x);
+    if (y.size() < 2)
+      return false;
+    // Rounds ties to even, as the quantization does.
     auto byte = [&](size_t i) {
-      return std::clamp(std::floor(y[i]), 0.0, 255.0);
+      return std::clamp(std::nearbyint(y[i] - 0.5 - zero) + zero, 0.0, 255.0);
     };
+    below = static_cast<int64_t>(byte(0));
+    above = static_cast<int64_t>(byte(x.size() - 1));
     size_t first = 0, past = x.size() - 1;
     while (first + 1 < past && byte(first + 1) == byte(0))
       ++first;
@@ -246,20 +286,28 @@ private:
     // Each segment is sampled at its ends and at points that divide it into
     // `parts` parts.
     constexpr int64_t parts = 4;
-    SmallVector<double> x;
+    SmallVector<double> points;
     for (int64_t i = 0; i <= entries * parts; ++i)
-      x.push_back(begin + (end - begin) * double(i) / double(entries * parts));
-    SmallVector<double> y = compute(x);
-    if (y.empty())
+      points.push_back(begin +
+                       (end - begin) * double(i) / double(entries * parts));
+    SmallVector<double> results = compute(points);
+    if (results.empty())
       return false;
     double most = 0, error = 0;
-    for (int64_t i = 0; i < entries; ++i) {
-      double from = y[i * parts], to = y[(i + 1) * parts];
+    auto compare = [&](double at, double exact) {
+      double place = (at - begin) / (end - begin) * double(entries);
+      if (!(place >= 0 && place <= double(entries)))
+        return;
+      int64_t i = std::min(int64_t(place), entries - 1);
+      double from = results[i * parts], to = results[(i + 1) * parts];
       most = std::max(most, std::abs(to - from));
-      for (int64_t part = 1; part < parts; ++part)
-        error = std::max(error, std::abs(y[i * parts + part] - from -
-                                         (to - from) * double(part) / parts));
-    }
+      error = std::max(
+          error, std::abs(exact - from - (to - from) * (place - double(i))));
+    };
+    for (auto [at, exact] : llvm::zip(points, results))
+      compare(at, exact);
+    for (auto [at, exact] : llvm::zip(x, y))
+      compare(at, exact);
     slopeFraction = resultFraction;
     while (slopeFraction >= leastOfSlopes &&
            std::ldexp(most, slopeFraction) > 127)
@@ -267,17 +315,47 @@ private:
     if (error > mostError || slopeFraction < leastOfSlopes)
       return false;
     for (int64_t i = 0; i < entries; ++i) {
-      values.push_back(
-          std::llround(std::ldexp(y[i * parts] + offset, resultFraction)));
-      slopes.push_back(std::llround(
-          std::ldexp(y[(i + 1) * parts] - y[i * parts], slopeFraction)));
+      values.push_back(std::llround(
+          std::ldexp(results[i * parts] + offset, resultFraction)));
+      slopes.push_back(std::llround(std::ldexp(
+          results[(i + 1) * parts] - results[i * parts], slopeFraction)));
     }
     return true;
+  }
+
+  /// Returns the entry of the table plus the slope's part for the fractional
+  /// bits `rest` of a position, computed as the generated code does.
+  int64_t valueAt(int64_t entry, int64_t rest, int fraction) const {
+    int64_t slope = slopes[entry] * (1 << (resultFraction + 1 - slopeFraction));
+    return values[entry] + ((slope * (rest << (31 - fraction))) >> 32);
+  }
+
+  /// Adjusts the first and the last entry such that the first and the last
+  /// position, to which all operands below `begin` and above `end` are clamped,
+  /// have the exact results. Without this, all these results would be one step
+  /// off if the function is close to a tie there.
+  void settleEnds(int fraction) {
+    auto settle = [&](int64_t entry, int64_t rest, int64_t byte) {
+      int64_t value = valueAt(entry, rest, fraction),
+              least = (byte + int64_t(offset)) << resultFraction,
+              most = least + (1 << resultFraction) - 1;
+      if (byte > 0 && value < least)
+        values[entry] += least - value;
+      if (byte < 255 && value > most)
+        values[entry] += most - value;
+    };
+    settle(0, 0, below);
+    settle(entries - 1, (int64_t(1) << fraction) - 1, above);
   }
 
   QuantizeOp last;
   Value operand;
   double scale = 1, zero = 0, begin = 0, end = 0;
+  /// Values of the sum and the results of the function (see `compute`).
+  SmallVector<double> x, y;
+  /// The results, relative to the least 8-bit value, of operands below `begin`
+  /// and above `end`.
+  int64_t below = 0, above = 0;
   int slopeFraction = 0;
   SmallVector<int64_t> values, slopes;
   ElementOperators operators;

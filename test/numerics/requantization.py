@@ -6,7 +6,7 @@ Sums of 32 bits in a sweep over all that becomes a byte and over both ends; scal
 every size, one or one for each channel; sums of several scales; limits in between; and
 convolutions of bytes with what follows them, of channels that fill registers or do not;
 functions of bytes, of tensors that fill registers or do not; softmax, layer normalization and
-functions of sums of bytes, also where several operators read a sum.
+functions of sums of bytes, also where several operators read a sum; ends and peaks of functions; long rows.
 """
 import sys
 
@@ -254,5 +254,60 @@ def products():
                    outputs=["out", "out2"])
 
 
+def saturated():
+    """Functions that end close to a tie: far outside of the range in which they change, results are exact."""
+    x, w = np.stack([np.full(64, 255), np.zeros(64)]).astype(np.uint8), np.full((64, 32), 127, np.int8)
+    total = (x.astype(np.float64) - 128) @ w * np.float64(np.float32(0.001))
+    for op, exact in (("Sigmoid", (1 + np.tanh(total / 2)) / 2), ("Tanh", np.tanh(total))):
+        for steps in (19.47, 19.497, 19.503, 19.53, 100.499, 100.501):
+            for zero in (np.uint8(120), np.int8(1)):
+                scale = np.float32(1 / steps)
+                constants = {"w": w, "xs": np.float32(1), "xz": np.uint8(128), "ws": np.float32(0.001), "wz": np.int8(0), "ys": scale, "yz": zero}
+                nodes = [helper.make_node("DequantizeLinear", ["x", "xs", "xz"], ["fx"]), helper.make_node("DequantizeLinear", ["w", "ws", "wz"], ["fw"]),
+                         helper.make_node("MatMul", ["fx", "fw"], ["product"]), helper.make_node(op, ["product"], ["y"]),
+                         helper.make_node("QuantizeLinear", ["y", "ys", "yz"], ["out"])]
+                yield Case(f"saturated-{op.lower()}-{steps}-{zero.dtype.name}", nodes, {"x": x}, constants, want=[quantized(exact, scale, zero)], tolerance=0.0)
+
+
+def long_rows():
+    """Softmax and layer normalization of long rows, in which one element is as large as the sum of all others."""
+    for columns in (1500, 4096, 20000, 32768, 65536):
+        x = np.full((2, columns), -100, np.int8)
+        x[0, 7], x[1, columns // 2], x[1, 3] = 0, 0, -1
+        scale = np.float32(np.log(columns) / 100)
+        logits = x.astype(np.float64) * scale
+        start = helper.make_node("DequantizeLinear", ["x", "xs", "xz"], ["fx"])
+        constants = {"xs": scale, "xz": np.int8(0), "ys": np.float32(1 / 255), "yz": np.uint8(0)}
+        nodes = [start, helper.make_node("Softmax", ["fx"], ["y"], axis=-1), helper.make_node("QuantizeLinear", ["y", "ys", "yz"], ["out"])]
+        yield Case(f"long-softmax-{columns}", nodes, {"x": x}, constants, want=[quantized(softmax(logits, -1), constants["ys"], np.uint8(0))], tolerance=STEP)
+        # Elements of magnitude 127 / sqrt(columns) hide behind one of magnitude 127.
+        x = rng.choice(np.array([-1, 1], np.int8), (2, columns)) * np.int8(max(1, int(127 / np.sqrt(columns))))
+        x[0, 5], x[1] = 127, x[1] // 2 + 60
+        gamma = np.ones(columns, np.float32)
+        constants |= {"gamma": gamma, "ys": np.float32(0.02), "yz": np.uint8(100)}
+        exact = normalized(x.astype(np.float64) * scale, 1, 0, 1e-5)
+        nodes = [start, helper.make_node("LayerNormalization", ["fx", "gamma"], ["y"], axis=-1, epsilon=1e-5),
+                 helper.make_node("QuantizeLinear", ["y", "ys", "yz"], ["out"])]
+        yield Case(f"long-norm-{columns}", nodes, {"x": x}, constants, want=[quantized(exact, constants["ys"], np.uint8(100))], tolerance=STEP)
+
+
+def peaks():
+    """Functions of a difference of bytes that are 0 except close to one value."""
+    a, b = whole((4, 128), np.int8), whole((4, 128), np.int8)
+    for center in (0, 1, 97, 150, 202, -231):
+        near = np.clip(b[:2].astype(int) + center + rng.integers(-2, 3, (2, 128)), -128, 127)
+        x = {"a": np.concatenate([near.astype(np.int8), a[2:]]), "b": b}
+        x["a"][3], x["b"][3] = (127, 127 - abs(center)) if center > 0 else (127 - abs(center), 127)
+        difference = x["a"].astype(np.float64) - x["b"] - center
+        start = [helper.make_node("DequantizeLinear", ["a", "s", "z"], ["fa"]), helper.make_node("DequantizeLinear", ["b", "s", "z"], ["fb"]),
+                 helper.make_node("Sub", ["fa", "fb"], ["d"]), helper.make_node("Sub", ["d", "center"], ["e"])]
+        end = [helper.make_node("Sub", ["one", "far"], ["y"]), helper.make_node("QuantizeLinear", ["y", "ys", "yz"], ["out"])]
+        constants = {"s": np.float32(1), "z": np.int8(0), "center": np.float32(center), "one": np.float32(1), "ys": np.float32(1 / 255), "yz": np.uint8(0)}
+        want = [np.where(difference == 0, 255, 0).astype(np.uint8)]
+        for op in ("Sign", "Identity"):
+            nodes = [*start, helper.make_node(op, ["e"], ["f"]), helper.make_node("Abs", ["f"], ["far"]), *end]
+            yield Case(f"peak-{op.lower()}-{center}", nodes, x, constants, want=want, tolerance=0.0)
+
+
 if __name__ == "__main__":
-    sys.exit(compare(__doc__, sums(), additions(), convolutions(), functions(), products()))
+    sys.exit(compare(__doc__, sums(), additions(), convolutions(), functions(), products(), saturated(), long_rows(), peaks()))

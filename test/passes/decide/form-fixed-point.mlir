@@ -125,6 +125,26 @@ func.func @jumps(%x: tensor<4x8xui8>, %w: tensor<8x16xsi8>) -> tensor<4x16xui8> 
   return %q : tensor<4x16xui8>
 }
 
+// Samples may miss a jump of `sign`, so its function stays as it is, too.
+// CHECK-LABEL: @equal(
+// CHECK-NOT: graph.gather
+// CHECK: graph.sign
+// CHECK: graph.quantize
+func.func @equal(%a: tensor<4x16xsi8>, %b: tensor<4x16xsi8>) -> tensor<4x16xui8> {
+  %one = graph.constant dense<1.0> : tensor<f32> : tensor<f32>
+  %step = graph.constant dense<0.01> : tensor<f32> : tensor<f32>
+  %none = graph.constant dense<0> : tensor<si8> : tensor<si8>
+  %zero = graph.constant dense<0> : tensor<ui8> : tensor<ui8>
+  %fa = graph.dequantize %a, %one, %none : (tensor<4x16xsi8>, tensor<f32>, tensor<si8>) -> tensor<4x16xf32>
+  %fb = graph.dequantize %b, %one, %none : (tensor<4x16xsi8>, tensor<f32>, tensor<si8>) -> tensor<4x16xf32>
+  %d = graph.sub %fa, %fb : (tensor<4x16xf32>, tensor<4x16xf32>) -> tensor<4x16xf32>
+  %s = graph.sign %d : (tensor<4x16xf32>) -> tensor<4x16xf32>
+  %far = graph.abs %s : (tensor<4x16xf32>) -> tensor<4x16xf32>
+  %y = graph.sub %one, %far : (tensor<f32>, tensor<4x16xf32>) -> tensor<4x16xf32>
+  %q = graph.quantize %y, %step, %zero : (tensor<4x16xf32>, tensor<f32>, tensor<ui8>) -> tensor<4x16xui8>
+  return %q : tensor<4x16xui8>
+}
+
 // A softmax of integer scores plus a mask of floats. The maximum of each row of
 // the mask is subtracted, and the result is limited to -128, in units of 2^-22:
 // 2^-128 rounds to 0. These integers are added to the scores, except in rows

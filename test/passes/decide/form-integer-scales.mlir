@@ -125,6 +125,30 @@ func.func @limits(%x: tensor<8xsi16>) -> tensor<8xui8> {
   return %q : tensor<8xui8>
 }
 
+// Each lower bound of 1e6 fits into 32 bits, with 10 fractional bits, but not
+// the sum of three such terms. It has 9 fractional bits.
+// CHECK-LABEL: @limited_terms(
+// CHECK-COUNT-3: graph.constant dense<512000000> : tensor<si32>
+// CHECK: graph.constant dense<9> : tensor<si32>
+// CHECK-NOT: graph.quantize
+// CHECK: return
+func.func @limited_terms(%a: tensor<8xsi8>, %b: tensor<8xsi8>, %c: tensor<8xsi8>) -> tensor<8xui8> {
+  %one = graph.constant dense<1.0> : tensor<f32> : tensor<f32>
+  %least = graph.constant dense<1000000.0> : tensor<f32> : tensor<f32>
+  %none = graph.constant dense<0> : tensor<si8> : tensor<si8>
+  %zero = graph.constant dense<0> : tensor<ui8> : tensor<ui8>
+  %fa = graph.dequantize %a, %one, %none : (tensor<8xsi8>, tensor<f32>, tensor<si8>) -> tensor<8xf32>
+  %fb = graph.dequantize %b, %one, %none : (tensor<8xsi8>, tensor<f32>, tensor<si8>) -> tensor<8xf32>
+  %fc = graph.dequantize %c, %one, %none : (tensor<8xsi8>, tensor<f32>, tensor<si8>) -> tensor<8xf32>
+  %ma = graph.maximum %fa, %least : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  %mb = graph.maximum %fb, %least : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  %mc = graph.maximum %fc, %least : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  %ab = graph.add %ma, %mb : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+  %abc = graph.add %ab, %mc : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+  %q = graph.quantize %abc, %one, %zero : (tensor<8xf32>, tensor<f32>, tensor<ui8>) -> tensor<8xui8>
+  return %q : tensor<8xui8>
+}
+
 // A max pool of a dequantized tensor whose result is quantized with the same
 // scale becomes a max pool of uint8. With another scale, the elements are
 // scaled before the pool.
@@ -160,6 +184,99 @@ func.func @mean(%x: tensor<1x4x4x8xui8>) -> tensor<1x1x1x8xui8> {
   %p = graph.average_pool %f {kernel = array<i64: 4, 4>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, high = array<i64: 0, 0>, count_padding = false} : (tensor<1x4x4x8xf32>) -> tensor<1x1x1x8xf32>
   %q = graph.quantize %p, %scale, %zero : (tensor<1x1x1x8xf32>, tensor<f32>, tensor<ui8>) -> tensor<1x1x1x8xui8>
   return %q : tensor<1x1x1x8xui8>
+}
+
+// A window with dilations reads only some positions of an image, so its mean is
+// not the mean of the whole image.
+// CHECK-LABEL: @dilated_mean(
+// CHECK: graph.average_pool
+// CHECK-NOT: graph.reduce_sum
+func.func @dilated_mean(%x: tensor<1x3x3x8xui8>) -> tensor<1x1x1x8xui8> {
+  %scale = graph.constant dense<0.03> : tensor<f32> : tensor<f32>
+  %zero = graph.constant dense<0> : tensor<ui8> : tensor<ui8>
+  %f = graph.dequantize %x, %scale, %zero : (tensor<1x3x3x8xui8>, tensor<f32>, tensor<ui8>) -> tensor<1x3x3x8xf32>
+  %p = graph.average_pool %f {kernel = array<i64: 3, 3>, strides = array<i64: 1, 1>, dilations = array<i64: 2, 2>, low = array<i64: 0, 0>, high = array<i64: 2, 2>, count_padding = true} : (tensor<1x3x3x8xf32>) -> tensor<1x1x1x8xf32>
+  %q = graph.quantize %p, %scale, %zero : (tensor<1x1x1x8xf32>, tensor<f32>, tensor<ui8>) -> tensor<1x1x1x8xui8>
+  return %q : tensor<1x1x1x8xui8>
+}
+
+// A sum that a constant broadcasts to a larger shape stays floats, even if all
+// elements of the constant are equal; likewise its mean.
+// CHECK-LABEL: @larger(
+// CHECK: graph.quantize
+// CHECK: graph.reduce_sum {{.*}} : (tensor<4x8xf32>) -> tensor<4x1xf32>
+// CHECK: graph.quantize
+func.func @larger(%x: tensor<1x8xui8>) -> (tensor<4x8xui8>, tensor<4x1xui8>) {
+  %scale = graph.constant dense<0.03> : tensor<f32> : tensor<f32>
+  %zero = graph.constant dense<10> : tensor<ui8> : tensor<ui8>
+  %half = graph.constant dense<0.5> : tensor<4x8xf32> : tensor<4x8xf32>
+  %f = graph.dequantize %x, %scale, %zero : (tensor<1x8xui8>, tensor<f32>, tensor<ui8>) -> tensor<1x8xf32>
+  %y = graph.add %f, %half : (tensor<1x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  %q = graph.quantize %y, %scale, %zero : (tensor<4x8xf32>, tensor<f32>, tensor<ui8>) -> tensor<4x8xui8>
+  %z = graph.add %f, %half : (tensor<1x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  %r = graph.reduce_sum %z {axes = array<i64: 1>} : (tensor<4x8xf32>) -> tensor<4x1xf32>
+  %q2 = graph.quantize %r, %scale, %zero : (tensor<4x1xf32>, tensor<f32>, tensor<ui8>) -> tensor<4x1xui8>
+  return %q, %q2 : tensor<4x8xui8>, tensor<4x1xui8>
+}
+
+// A splat constant that makes no result larger is part of a sum.
+// CHECK-LABEL: @same_shape(
+// CHECK-NOT: f32>
+// CHECK: return
+func.func @same_shape(%x: tensor<4x8xui8>) -> tensor<4x8xui8> {
+  %scale = graph.constant dense<0.03> : tensor<f32> : tensor<f32>
+  %zero = graph.constant dense<10> : tensor<ui8> : tensor<ui8>
+  %half = graph.constant dense<0.5> : tensor<1x8xf32> : tensor<1x8xf32>
+  %f = graph.dequantize %x, %scale, %zero : (tensor<4x8xui8>, tensor<f32>, tensor<ui8>) -> tensor<4x8xf32>
+  %y = graph.add %f, %half : (tensor<4x8xf32>, tensor<1x8xf32>) -> tensor<4x8xf32>
+  %q = graph.quantize %y, %scale, %zero : (tensor<4x8xf32>, tensor<f32>, tensor<ui8>) -> tensor<4x8xui8>
+  return %q : tensor<4x8xui8>
+}
+
+// Sums of empty tensors stay as they are.
+// CHECK-LABEL: @empty(
+// CHECK: graph.reduce_sum
+// CHECK: graph.quantize
+// CHECK: graph.reduce_sum
+// CHECK: graph.quantize
+func.func @empty(%x: tensor<0x4xui8>, %y: tensor<4x0xui8>) -> (tensor<0x1xui8>, tensor<4x1xui8>) {
+  %scale = graph.constant dense<0.03> : tensor<f32> : tensor<f32>
+  %zero = graph.constant dense<10> : tensor<ui8> : tensor<ui8>
+  %f = graph.dequantize %x, %scale, %zero : (tensor<0x4xui8>, tensor<f32>, tensor<ui8>) -> tensor<0x4xf32>
+  %s = graph.reduce_sum %f {axes = array<i64: 1>} : (tensor<0x4xf32>) -> tensor<0x1xf32>
+  %q = graph.quantize %s, %scale, %zero : (tensor<0x1xf32>, tensor<f32>, tensor<ui8>) -> tensor<0x1xui8>
+  %f2 = graph.dequantize %y, %scale, %zero : (tensor<4x0xui8>, tensor<f32>, tensor<ui8>) -> tensor<4x0xf32>
+  %s2 = graph.reduce_sum %f2 {axes = array<i64: 1>} : (tensor<4x0xf32>) -> tensor<4x1xf32>
+  %q2 = graph.quantize %s2, %scale, %zero : (tensor<4x1xf32>, tensor<f32>, tensor<ui8>) -> tensor<4x1xui8>
+  return %q, %q2 : tensor<0x1xui8>, tensor<4x1xui8>
+}
+
+// Negative numbers become large unsigned ones, by a conversion or a
+// subtraction. With the scale 1000, only sums of small numbers fit into 32 bits.
+// CHECK-LABEL: @wraps(
+// CHECK: graph.cast
+// CHECK: graph.quantize
+// CHECK: graph.sub
+// CHECK: graph.quantize
+// CHECK: graph.cast
+// CHECK: graph.mul_high
+func.func @wraps(%x: tensor<8xsi8>, %y: tensor<8xui8>) -> (tensor<8xui8>, tensor<8xui8>, tensor<8xui8>) {
+  %one = graph.constant dense<1.0> : tensor<f32> : tensor<f32>
+  %scale = graph.constant dense<1000.0> : tensor<f32> : tensor<f32>
+  %zero = graph.constant dense<0> : tensor<ui8> : tensor<ui8>
+  %none = graph.constant dense<0> : tensor<ui16> : tensor<ui16>
+  %wide = graph.cast %x : (tensor<8xsi8>) -> tensor<8xui16>
+  %f = graph.dequantize %wide, %scale, %none : (tensor<8xui16>, tensor<f32>, tensor<ui16>) -> tensor<8xf32>
+  %q = graph.quantize %f, %one, %zero : (tensor<8xf32>, tensor<f32>, tensor<ui8>) -> tensor<8xui8>
+  %c = graph.constant dense<3> : tensor<ui16> : tensor<ui16>
+  %small = graph.cast %y : (tensor<8xui8>) -> tensor<8xui16>
+  %less = graph.sub %small, %c : (tensor<8xui16>, tensor<ui16>) -> tensor<8xui16>
+  %f2 = graph.dequantize %less, %scale, %none : (tensor<8xui16>, tensor<f32>, tensor<ui16>) -> tensor<8xf32>
+  %q2 = graph.quantize %f2, %one, %zero : (tensor<8xf32>, tensor<f32>, tensor<ui8>) -> tensor<8xui8>
+  %again = graph.cast %y : (tensor<8xui8>) -> tensor<8xui16>
+  %f3 = graph.dequantize %again, %scale, %none : (tensor<8xui16>, tensor<f32>, tensor<ui16>) -> tensor<8xf32>
+  %q3 = graph.quantize %f3, %one, %zero : (tensor<8xf32>, tensor<f32>, tensor<ui8>) -> tensor<8xui8>
+  return %q, %q2, %q3 : tensor<8xui8>, tensor<8xui8>, tensor<8xui8>
 }
 
 // The bias of a convolution is merged into the addend of the scaled sums. On
@@ -271,6 +388,48 @@ func.func @behind_zero(%x: tensor<1x8xui8>, %w: tensor<8x2xsi8>) -> (tensor<1x2x
   %d2 = graph.dequantize %f2, %scale, %none : (tensor<1x2xf32>, tensor<f32>, tensor<f32>) -> tensor<1x2xf32>
   %z = graph.add %d2, %bias : (tensor<1x2xf32>, tensor<2xf32>) -> tensor<1x2xf32>
   return %q, %z : tensor<1x2xui8>, tensor<1x2xf32>
+}
+
+// A zero point's constant stays before the conversion to floats if the sums may
+// exceed 2^24, since floats would lose their low digits; if the conversion is
+// one to int8, which wraps around; and if it makes the sums larger.
+// CHECK-LABEL: @behind_no_zero(
+// CHECK: %[[WIDE:.*]] = graph.sub %{{.*}} : (tensor<1x2xsi32>, tensor<2xsi32>)
+// CHECK: graph.cast %[[WIDE]]
+// CHECK: %[[WRAPS:.*]] = graph.sub %{{.*}} : (tensor<1x2xsi32>, tensor<2xsi32>)
+// CHECK: graph.cast %[[WRAPS]] : (tensor<1x2xsi32>) -> tensor<1x2xsi8>
+// CHECK: %[[LARGER:.*]] = graph.sub %{{.*}} : (tensor<1x2xsi32>, tensor<3x2xsi32>)
+// CHECK: graph.cast %[[LARGER]]
+// CHECK: %[[BEFORE:.*]] = graph.sub %{{.*}} : (tensor<1x2xsi32>, tensor<2xsi32>)
+// CHECK: graph.cast %[[BEFORE]]
+func.func @behind_no_zero(%x: tensor<1x8xui8>, %w: tensor<8x2xsi8>, %n: tensor<1x2xsi32>) -> (tensor<1x2xf32>, tensor<1x2xf32>, tensor<3x2xf32>, tensor<3x2xf32>) {
+  %none = graph.constant dense<0.0> : tensor<f32> : tensor<f32>
+  %zero = graph.constant dense<0> : tensor<si8> : tensor<si8>
+  %scale = graph.constant dense<0.25> : tensor<f32> : tensor<f32>
+  %moved = graph.constant dense<[12, -8]> : tensor<2xsi32> : tensor<2xsi32>
+  %larger = graph.constant dense<12> : tensor<3x2xsi32> : tensor<3x2xsi32>
+  %bias = graph.constant dense<[2.5, 0.0]> : tensor<2xf32> : tensor<2xf32>
+  %above = graph.constant dense<1.0> : tensor<3x2xf32> : tensor<3x2xf32>
+  %s = graph.sub %n, %moved : (tensor<1x2xsi32>, tensor<2xsi32>) -> tensor<1x2xsi32>
+  %f = graph.cast %s : (tensor<1x2xsi32>) -> tensor<1x2xf32>
+  %d = graph.dequantize %f, %scale, %none : (tensor<1x2xf32>, tensor<f32>, tensor<f32>) -> tensor<1x2xf32>
+  %z = graph.add %d, %bias : (tensor<1x2xf32>, tensor<2xf32>) -> tensor<1x2xf32>
+  %y = graph.matmul %x, %w : (tensor<1x8xui8>, tensor<8x2xsi8>) -> tensor<1x2xsi32>
+  %s2 = graph.sub %y, %moved : (tensor<1x2xsi32>, tensor<2xsi32>) -> tensor<1x2xsi32>
+  %f2 = graph.cast %s2 : (tensor<1x2xsi32>) -> tensor<1x2xsi8>
+  %d2 = graph.dequantize %f2, %scale, %zero : (tensor<1x2xsi8>, tensor<f32>, tensor<si8>) -> tensor<1x2xf32>
+  %z2 = graph.add %d2, %bias : (tensor<1x2xf32>, tensor<2xf32>) -> tensor<1x2xf32>
+  %y3 = graph.matmul %x, %w : (tensor<1x8xui8>, tensor<8x2xsi8>) -> tensor<1x2xsi32>
+  %s3 = graph.sub %y3, %larger : (tensor<1x2xsi32>, tensor<3x2xsi32>) -> tensor<3x2xsi32>
+  %f3 = graph.cast %s3 : (tensor<3x2xsi32>) -> tensor<3x2xf32>
+  %d3 = graph.dequantize %f3, %scale, %none : (tensor<3x2xf32>, tensor<f32>, tensor<f32>) -> tensor<3x2xf32>
+  %z3 = graph.add %d3, %bias : (tensor<3x2xf32>, tensor<2xf32>) -> tensor<3x2xf32>
+  %y4 = graph.matmul %x, %w : (tensor<1x8xui8>, tensor<8x2xsi8>) -> tensor<1x2xsi32>
+  %s4 = graph.sub %y4, %moved : (tensor<1x2xsi32>, tensor<2xsi32>) -> tensor<1x2xsi32>
+  %f4 = graph.cast %s4 : (tensor<1x2xsi32>) -> tensor<1x2xf32>
+  %d4 = graph.dequantize %f4, %scale, %none : (tensor<1x2xf32>, tensor<f32>, tensor<f32>) -> tensor<1x2xf32>
+  %z4 = graph.add %d4, %above : (tensor<1x2xf32>, tensor<3x2xf32>) -> tensor<3x2xf32>
+  return %z, %z2, %z3, %z4 : tensor<1x2xf32>, tensor<1x2xf32>, tensor<3x2xf32>, tensor<3x2xf32>
 }
 
 // If the unit of the integer sums is too coarse for a bias, the bias is added
