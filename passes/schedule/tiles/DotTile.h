@@ -78,6 +78,12 @@ struct DotOperands {
   StepChunks chunks;
 };
 
+/// Loads the first `count` of the elements that a row has in one group of K
+/// steps, padded with zeros to a whole group.
+mlir::Value loadGroup(KernelBuilder &b, const DotForm &form,
+                      const DotOperands &operands, int64_t row,
+                      graph::Expr step, int64_t count);
+
 /// Adds the product of the operands over `steps` K steps to rows [firstRow,
 /// lastRow) of the tile; `lastRow` defaults to the number of rows. If the last
 /// group of K steps is incomplete, missing elements of `a` count as zero.
