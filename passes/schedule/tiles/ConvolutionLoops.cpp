@@ -191,25 +191,26 @@ private:
     bool mayStart =
         form || (b.target.multiplyByLane && !pool && !b.group.isStrict());
     bool isFirst = mayStart && !isAcross() &&
-                   panel.vectors.width() == panel.vectors.columns;
+                   panel.vectors.width() == panel.vectors.columns &&
+                   (!isInHalves(panel) || roundsToHalves(b, conv.getResult()));
     return isFirst ? Value() : conv.getBias();
   }
   bool isAcross() const { return form && form->acrossLanes; }
-  /// Whether the sums for a panel of weights stay in f16 until they are stored.
-  /// This requires that they have few K steps and that the epilogue is computed
-  /// in f16.
+  /// Whether the sums for a panel of weights stay in f16 for all K steps, since
+  /// these are few. They start with the bias only if the epilogue is computed in
+  /// f16; otherwise it is added after they have been widened.
   bool isInHalves(const Panel &panel) {
     return form && form->stage && form->group == 1 && !pool &&
            ShapedType::getNumElements(w.drop_back()) <= form->stage &&
-           panel.vectors.width() == panel.vectors.columns &&
-           roundsToHalves(b, conv.getResult());
+           panel.vectors.width() == panel.vectors.columns;
   }
   Tile firstSums(int64_t count, const Panel &panel) {
     if (isAcross())
       return tileAcrossLanes(b, count, panel.vectors, *form, sumType);
     if (isInHalves(panel))
       return halvesTile(b, count, schedule::inHalves(panel.vectors, b.target),
-                        conv.getBias(), panel.firstColumn);
+                        laterBias(panel) ? Value() : conv.getBias(),
+                        panel.firstColumn);
     return conv.getBias() && !laterBias(panel)
                ? biasTile(b, count, panel.vectors, conv.getBias(),
                           panel.firstColumn)
@@ -218,7 +219,9 @@ private:
   /// Returns the final sums of a tile, with one lane per column.
   Tile lastSums(Tile tile, const Panel &panel) {
     if (isInHalves(panel))
-      return widened(b, tile);
+      return roundsToHalves(b, conv.getResult())
+                 ? widened(b, tile)
+                 : widened(b, tile, panel.vectors);
     return isAcross() ? addLanes(b, tile, panel.vectors) : tile;
   }
   Expr withBias(Expr sum, Expr column, const Panel &panel) {

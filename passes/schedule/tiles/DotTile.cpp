@@ -22,14 +22,23 @@ DotModel::DotModel(int64_t rows, int64_t columns, int64_t steps,
                         : 0),
       form(form), target(target) {}
 
+/// Returns the number of loops over K steps of a convolution, each with f16
+/// stages of its own; one if all K steps fit into a stage, since sums then stay
+/// in f16 (ConvolutionLoops.cpp).
+static int64_t runsOf(ConvOp conv, const DotForm &form) {
+  ArrayRef<int64_t> w = shapeOf(conv.getW());
+  if (form.stage && form.group == 1 &&
+      ShapedType::getNumElements(w.drop_back()) <= form.stage)
+    return 1;
+  return ShapedType::getNumElements(
+      w.drop_back(groupsKernelRows(conv, form) ? 3 : 2));
+}
+
 DotModel::DotModel(ConvOp conv, int64_t positions, const DotForm &form,
                    const TargetDescription &target)
     : DotModel(positions, shapeOf(conv.getResult()).back(),
                ShapedType::getNumElements(shapeOf(conv.getW()).drop_back()),
-               form, target,
-               ShapedType::getNumElements(
-                   shapeOf(conv.getW())
-                       .drop_back(groupsKernelRows(conv, form) ? 3 : 2))) {}
+               form, target, runsOf(conv, form)) {}
 
 double DotModel::cycles(const TileChoice &tile) const {
   const IssueRates &rates = target.rates;

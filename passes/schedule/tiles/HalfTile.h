@@ -39,6 +39,9 @@ Tile halvesTile(KernelBuilder &b, int64_t rows, const ColumnVectors &columns,
                 mlir::Value bias, graph::Expr firstColumn);
 /// Returns the tile's sums as f32.
 Tile widened(KernelBuilder &b, const Tile &tile);
+/// Returns the tile's sums as f32, in the vectors `columns`, of which up to two
+/// share a vector of the tile.
+Tile widened(KernelBuilder &b, const Tile &tile, const ColumnVectors &columns);
 
 /// Returns `lanes` elements of `bias` from `first` on as f16, or zeros if
 /// `bias` is null.
