@@ -257,6 +257,10 @@ public:
   /// then still in the cache.
   bool alternates = false;
 
+  /// The number of adjacent factors that recurrent layers load at once, because
+  /// multiply-adds of the target take a lane of a vector as factor; else 1.
+  int64_t factorLanes = 1;
+
 protected:
   /// The number of threads that share a row, and the index of this thread among
   /// them.

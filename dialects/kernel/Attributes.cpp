@@ -163,6 +163,13 @@ LogicalResult KernelDialect::verifyOperationAttribute(Operation *op,
                : op->emitOpError() << "attribute '" << kAcrossLanesAttr
                                    << "' is for products of signed bytes";
   }
+  if (attr.getName() == kOfPairsAttr) {
+    auto dot = dyn_cast<DotOp>(op);
+    return dot && isa<UnitAttr>(attr.getValue()) && dot.getLanes() == 4
+               ? success()
+               : op->emitOpError() << "attribute '" << kOfPairsAttr
+                                   << "' is for products with four sums";
+  }
   if (attr.getName() == kUnrolledAttr)
     return op->getName().getStringRef() == "scf.for" &&
                    isa<BoolAttr>(attr.getValue())

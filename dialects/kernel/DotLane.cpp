@@ -37,6 +37,10 @@ std::string dotAcrossLanes(StringRef a, StringRef b) {
   return ("kernel.dot." + a + "." + b + "[across]").str();
 }
 
+std::string dotOfPairs(StringRef a, StringRef b) {
+  return ("kernel.dot." + a + "." + b + "[pairs]").str();
+}
+
 std::string dotInHalves(StringRef a, StringRef b) {
   return ("kernel.dot." + a + "." + b + "[halves]").str();
 }
@@ -45,6 +49,8 @@ std::string intrinsicName(DotOp dot) {
   std::string a = dot.getTypeOfA(), b = dot.getTypeOfB();
   if (dot->hasAttr(kAcrossLanesAttr))
     return dotAcrossLanes(a, b);
+  if (dot->hasAttr(kOfPairsAttr))
+    return dotOfPairs(a, b);
   return getElementTypeOrSelf(dot.getType()).isInteger(16) ? dotInHalves(a, b)
                                                            : "";
 }

@@ -3,7 +3,8 @@
 // second operand is the same group of elements for all lanes: one lane of a
 // longer vector, which holds several groups. In the second, the target may add
 // each product to any lane of the sums. In the third, the sums have 16 bits,
-// and each group is a pair.
+// and each group is a pair. In the fourth, the operands are two rows and two
+// columns of matrices, and the sums are the elements of their 2 x 2 product.
 //
 // Targets with a dot product by a lane need no broadcast of the group, and a
 // single vector load fetches several groups.
@@ -51,9 +52,20 @@ std::string dotAcrossLanes(llvm::StringRef a, llvm::StringRef b);
 /// into 16 bits may build such a dot product.
 std::string dotInHalves(llvm::StringRef a, llvm::StringRef b);
 
+/// Marks a dot product of two rows by two columns. The halves of the first
+/// operand are two rows r0 and r1 of a matrix, those of the second are two
+/// columns c0 and c1 of another, and the four lanes of the accumulator are the
+/// sums of r0 c0, r0 c1, r1 c0 and r1 c1.
+inline constexpr llvm::StringLiteral kOfPairsAttr = "kernel.of_pairs";
+
+/// Returns the name, in a target's table of intrinsics, of a dot product of
+/// types `a` and `b` that is marked by kOfPairsAttr.
+std::string dotOfPairs(llvm::StringRef a, llvm::StringRef b);
+
 /// Returns the name of `dot` in a target's table of intrinsics if `dot` is of
-/// one of these two kinds: dotAcrossLanes or dotInHalves. Returns an empty
-/// string for other dot products, which are in the target's table of products.
+/// one of these kinds: dotAcrossLanes, dotOfPairs or dotInHalves. Returns an
+/// empty string for other dot products, which are in the target's table of
+/// products.
 std::string intrinsicName(DotOp dot);
 
 } // namespace ingot::kernel

@@ -123,7 +123,9 @@ bool isFasterWide(Operation *op, Type narrow, const TargetDescription &target) {
   if (!weights || !hasData(weights.getValue()) || conv.getGroups() != 1)
     return false;
   int64_t steps = ShapedType::getNumElements(shapeOf(conv.getW()).drop_back());
-  auto form = schedule::dotForm(narrow, narrow, target, steps);
+  auto form = schedule::dotFormOfPairs(narrow, narrow, target);
+  if (!form || shapeOf(conv.getX()).back() % form->group != 0)
+    form = schedule::dotForm(narrow, narrow, target, steps);
   std::optional<double> wide = schedule::winogradCycles(
       conv, weights.getValue(), target, elementOf(conv.getX()));
   ArrayRef<int64_t> y = shapeOf(conv.getResult());

@@ -6,6 +6,9 @@
 //     %b0 = arith.extsi (lanes 0, 4, 8, 12 of %b)
 //     %s0 = %sum + %a0 * %b0, then the same with lanes 1, 5, 9, 13 and so on
 //
+// A dot product of two rows by two columns (kOfPairsAttr) becomes one in which
+// both are repeated, so that each lane of the sums has its own elements.
+//
 // A dot product of bf16 becomes multiplications and additions in f32. For f16,
 // each product and each sum is rounded to f16.
 //
@@ -84,6 +87,24 @@ LogicalResult expandDot(kernel::DotOp op, const TargetDescription &target,
     // adds only the products of its own elements.
     rewriter.modifyOpInPlace(op,
                              [&] { op->removeAttr(kernel::kAcrossLanesAttr); });
+    return success();
+  }
+  if (op->hasAttr(kernel::kOfPairsAttr)) {
+    // Repeat the rows and the columns, so that each lane of the sums has its
+    // own row and column.
+    int64_t half = laneCount(op.getA().getType()) / 2;
+    auto repeated = [&](Value pair, ArrayRef<int64_t> halves) -> Value {
+      SmallVector<int64_t> order;
+      for (int64_t which : halves)
+        llvm::append_range(
+            order, llvm::seq<int64_t>(which * half, (which + 1) * half));
+      return vector::ShuffleOp::create(rewriter, op.getLoc(), pair, pair,
+                                       order);
+    };
+    rewriter.replaceOpWithNewOp<kernel::DotOp>(
+        op, op.getType(), repeated(op.getA(), {0, 0, 1, 1}),
+        repeated(op.getB(), {0, 1, 0, 1}), op.getAccumulator(),
+        op.getAUnsigned(), op.getBUnsigned());
     return success();
   }
   auto swap = [&] {

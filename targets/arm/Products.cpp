@@ -6,7 +6,9 @@
 // in 16 bits if one factor is not -128 (SMLAL). SDOT, UDOT and USDOT multiply
 // and add groups of four elements. None of these instructions saturates. BFDOT
 // adds two bf16 products to an f32; it rounds to odd and flushes subnormal
-// numbers to zero. FMLA on 16-bit lanes adds an f16 product to an f16
+// numbers to zero. SMMLA, UMMLA, USMMLA and BFMMLA multiply two rows by two
+// columns at the rate of SDOT and BFDOT, so they do twice as many products per
+// cycle; BFMMLA rounds like two BFDOT. FMLA on 16-bit lanes adds an f16 product to an f16
 // accumulator in each lane, and rounds once.
 //
 // Semantics: Arm Architecture Reference Manual. Throughputs: the scheduling
@@ -55,6 +57,12 @@ std::vector<Intrinsic> acrossLanes() {
            "vget_low_s8(int8x16_t({0})), vget_low_s8(int8x16_t({1}))), "
            "int8x16_t({0}), int8x16_t({1})))"}};
 }
+
+/// An entry of the table of intrinsics for a product of two rows by two
+/// columns, of types A and B.
+#define OF_PAIRS(A, B, FROM, TO, NAME, SUM, TYPE_A, TYPE_B)                    \
+  {"kernel.dot." A "." B "[pairs]", FROM, TO,                                  \
+   NAME "(" SUM "({2}), " TYPE_A "({0}), " TYPE_B "({1}))"}
 
 std::vector<Product> dotprodProducts() {
   return {GROUPS("si8", "si8", "vdot", "s32", "int", "int", "int"),
@@ -139,6 +147,8 @@ std::vector<Intrinsic> halfIntrinsics() {
 
 std::vector<Intrinsic> bfdotIntrinsics() {
   return {
+      OF_PAIRS("bf16", "bf16", "bf16x8", "f32x4", "vbfmmlaq_f32", "float32x4_t",
+               "bfloat16x8_t", "bfloat16x8_t"),
       BFLOATS_BY_LANE("0"),
       BFLOATS_BY_LANE("1"),
       BFLOATS_BY_LANE("2"),
@@ -156,7 +166,13 @@ std::vector<Intrinsic> dotprodLanes() {
 
 std::vector<Intrinsic> i8mmLanes() {
   return {BY_LANES("ui8", "si8", "vusdot", "s32", "int", "uint", "int"),
-          BY_LANES("si8", "ui8", "vsudot", "s32", "int", "int", "uint")};
+          BY_LANES("si8", "ui8", "vsudot", "s32", "int", "int", "uint"),
+          OF_PAIRS("si8", "si8", "i8x16", "i32x4", "vmmlaq_s32", "int32x4_t",
+                   "int8x16_t", "int8x16_t"),
+          OF_PAIRS("ui8", "ui8", "i8x16", "i32x4", "vmmlaq_u32", "uint32x4_t",
+                   "uint8x16_t", "uint8x16_t"),
+          OF_PAIRS("ui8", "si8", "i8x16", "i32x4", "vusmmlaq_s32", "int32x4_t",
+                   "uint8x16_t", "int8x16_t")};
 }
 
 } // namespace ingot::targets

@@ -2,6 +2,7 @@
 
 #include "dialects/graph/ExprNames.h"
 #include "dialects/graph/GraphDialect.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Support/DebugStringHelper.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -57,11 +58,6 @@ public:
   Expr state(Expr batch, Expr i) {
     return convert(b.loadOutput(1, elementOf(op.getH()), {batch, i}), real);
   }
-  Expr scalarState(Expr batch, Expr i) {
-    Expr x;
-    (void)b.withLanes(1, [&] { return x = state(batch, i); });
-    return x;
-  }
   Expr input(Expr t, Expr batch, Expr column) {
     return convert(b.load(op.getGates(), {t, batch, column}), real);
   }
@@ -77,7 +73,8 @@ public:
   }
 
   /// Computes scratch[column] = start(column) + sum over k of x(k) * r[k,
-  /// column] for the columns of gates [first, first + count), at step `t`.
+  /// column] for the columns of gates [first, first + count), at step `t`. `x`
+  /// loads as many elements as the builder has lanes.
   void product(Expr t, int64_t first, int64_t count,
                llvm::function_ref<Expr(Expr)> start,
                llvm::function_ref<Expr(Expr)> x) {
@@ -105,18 +102,34 @@ public:
       };
       for (int64_t v = 0; v < many; ++v)
         sums.push_back(b.broadcast(start(offset(v)), b.lanes()));
-      sums =
-          b.loop(b.index(0), b.index(hidden), 1, sums,
-                 [&](Expr k, ArrayRef<Expr> carried) -> Exprs {
-                   named(k, "hidden");
-                   Expr factor = b.broadcast(named(x(k), "state"), b.lanes());
-                   Exprs next;
-                   for (int64_t v = 0; v < many; ++v)
-                     next.push_back(named(
-                         fma(factor, convert(weight(k, v), real), carried[v]),
-                         many == 1 ? "sum" : "sum_" + llvm::Twine(v)));
-                   return next;
-                 });
+      int64_t factors =
+          many > 1 && hidden % b.factorLanes == 0 ? b.factorLanes : 1;
+      auto addRow = [&](Expr k, Expr state, Exprs &carried) {
+        Expr factor = b.broadcast(state, b.lanes());
+        for (int64_t v = 0; v < many; ++v)
+          carried[v] =
+              named(fma(factor, convert(weight(k, v), real), carried[v]),
+                    many == 1 ? "sum" : "sum_" + llvm::Twine(v));
+      };
+      sums = b.loop(
+          b.index(0), b.index(hidden), factors, sums,
+          [&](Expr k, ArrayRef<Expr> carried) -> Exprs {
+            named(k, "hidden");
+            Expr states;
+            (void)b.withLanes(factors,
+                              [&] { return states = named(x(k), "state"); });
+            Exprs next(carried.begin(), carried.end());
+            if (factors == 1)
+              addRow(k, states, next);
+            else
+              for (int64_t lane = 0; lane < factors; ++lane)
+                addRow(named(k + double(lane), "hidden_" + llvm::Twine(lane)),
+                       b.wrap(vector::ExtractOp::create(b.builder, b.loc,
+                                                        states.value, lane),
+                              states.type),
+                       next);
+            return next;
+          });
       for (int64_t v = 0; v < many; ++v)
         b.store(scratch, sums[v], {offset(v)});
     };
@@ -273,7 +286,7 @@ void RNNOp::emitBody(BodyBuilder &b) {
   r.steps([&](Expr t, Expr batch) {
     r.product(
         t, 0, 1, [&](Expr column) { return r.input(t, batch, column); },
-        [&](Expr k) { return r.scalarState(batch, k); });
+        [&](Expr k) { return r.state(batch, k); });
     b.forLanes(r.hidden, [&](Expr i) {
       r.storeStep(t, batch, i, r.activate(0, r.gate(0, i)));
     });
@@ -287,7 +300,7 @@ void GRUOp::emitBody(BodyBuilder &b) {
     return [&, t, batch](Expr column) { return r.input(t, batch, column); };
   };
   r.steps([&](Expr t, Expr batch) {
-    auto state = [&](Expr k) { return r.scalarState(batch, k); };
+    auto state = [&](Expr k) { return r.state(batch, k); };
     r.product(t, 0, 2, input(t, batch), state);
     if (getBias()) {
       // Computes only the term of the candidate state that depends on the
@@ -308,11 +321,7 @@ void GRUOp::emitBody(BodyBuilder &b) {
         b.store(r.scratch, r.activate(0, r.gate(1, i)) * r.state(batch, i),
                 {r.column(1, i)});
       });
-      r.product(t, 2, 1, input(t, batch), [&](Expr k) {
-        Expr x;
-        (void)b.withLanes(1, [&] { return x = r.gate(1, k); });
-        return x;
-      });
+      r.product(t, 2, 1, input(t, batch), [&](Expr k) { return r.gate(1, k); });
     }
     b.forLanes(r.hidden, [&](Expr i) {
       Expr z = named(r.activate(0, r.gate(0, i)), "update"),
@@ -334,7 +343,7 @@ void LSTMOp::emitBody(BodyBuilder &b) {
   r.steps([&](Expr t, Expr batch) {
     r.product(
         t, 0, 4, [&](Expr column) { return r.input(t, batch, column); },
-        [&](Expr k) { return r.scalarState(batch, k); });
+        [&](Expr k) { return r.state(batch, k); });
     b.forLanes(r.hidden, [&](Expr i) {
       Expr cell =
           named(convert(b.loadOutput(2, cellType, {batch, i}), r.real), "cell");

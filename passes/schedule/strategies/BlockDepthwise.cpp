@@ -55,6 +55,8 @@ public:
       Exprs position = rowPosition(b, row, dimsOf(conv.getResult()));
       int64_t done = 0;
       for (int64_t bytes : b.target.vectorBytes) {
+        if (bytes < blockBytes)
+          break;
         int64_t whole = done + (channels - done) / bytes * bytes;
         overChannels(done, whole, bytes, position);
         done = whole;

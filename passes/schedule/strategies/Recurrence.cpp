@@ -91,6 +91,8 @@ public:
   void emit(KernelBuilder &b) const override {
     Operation *anchor = b.group.anchor();
     b.vectorLanes = b.plan.number("columns") / BodyBuilder::sumsAtOnce;
+    if (b.target.multiplyByLane)
+      b.factorLanes = b.target.maxLanes(elementOf(weightsOf(anchor).get()));
     b.alternates = b.plan.word("order") == "alternating";
     b.sharedCycles = cyclesOfSharedStep(anchor, b.target);
     cast<BodyOpInterface>(anchor).emitBody(b);

@@ -184,18 +184,18 @@ private:
     bool mayStart =
         form || (b.target.multiplyByLane && !pool && !b.group.isStrict());
     bool isFirst = mayStart && !isAcross() &&
-                   panel.vectors.width() == panel.vectors.columns;
+                   panel.vectors.width() == panel.vectors.columns &&
+                   (!isInHalves(panel) || roundsToHalves(b, conv.getResult()));
     return isFirst ? Value() : conv.getBias();
   }
   bool isAcross() const { return form && form->acrossLanes; }
-  /// Whether the sums for a panel of weights stay in f16 until they are stored.
-  /// This requires that they have few K steps and that the epilogue is computed
-  /// in f16.
+  /// Whether the sums for a panel of weights stay in f16 for all K steps, since
+  /// these are few. The bias is added to the complete sums: in f16 if the
+  /// epilogue is computed in f16, otherwise after they have been widened.
   bool isInHalves(const Panel &panel) {
     return form && form->stage && form->group == 1 && !pool &&
            ShapedType::getNumElements(w.drop_back()) <= form->stage &&
-           panel.vectors.width() == panel.vectors.columns &&
-           roundsToHalves(b, conv.getResult());
+           panel.vectors.width() == panel.vectors.columns;
   }
   Tile firstSums(int64_t count, const Panel &panel) {
     if (isAcross())
@@ -211,9 +211,11 @@ private:
   /// get the bias here.
   Tile lastSums(Tile tile, const Panel &panel) {
     if (isInHalves(panel)) {
-      if (conv.getBias())
+      if (conv.getBias() && !laterBias(panel))
         addBiasInHalves(b, tile, conv.getBias(), panel.firstColumn);
-      return widened(b, tile);
+      return roundsToHalves(b, conv.getResult())
+                 ? widened(b, tile)
+                 : widened(b, tile, panel.vectors);
     }
     return isAcross() ? addLanes(b, tile, panel.vectors) : tile;
   }

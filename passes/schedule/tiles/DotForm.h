@@ -31,6 +31,9 @@ struct DotForm {
   /// K steps and are added up at the end. If so, both operands are loaded in
   /// the order in which they are stored.
   bool acrossLanes = false;
+  /// Whether an instruction multiplies two rows by two columns. A vector of
+  /// sums then has two columns of two rows (kOfPairsAttr).
+  bool ofPairs = false;
   /// The numbers of lanes of sums for which the target has a dot-product
   /// instruction, largest first.
   llvm::SmallVector<int64_t> lanes;
@@ -56,6 +59,11 @@ struct DotForm {
 std::optional<DotForm> dotForm(mlir::Type a, mlir::Type b,
                                const TargetDescription &target, int64_t steps,
                                bool fillsUp = false);
+
+/// Returns the DotForm with products of two rows by two columns (ofPairs) for
+/// rows of type `a` and columns of type `b`; nothing if the target has none.
+std::optional<DotForm> dotFormOfPairs(mlir::Type a, mlir::Type b,
+                                      const TargetDescription &target);
 
 /// Returns the DotForm of a matrix product of narrow types without zero points;
 /// nothing for other matrix products, or if the target has none.

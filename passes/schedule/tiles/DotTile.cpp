@@ -6,6 +6,7 @@
 #include "mlir/IR/TypeUtilities.h"
 #include "passes/schedule/Anchors.h"
 #include "passes/schedule/tiles/HalfTile.h"
+#include "passes/schedule/tiles/PairTile.h"
 
 using namespace mlir;
 using namespace ingot::graph;
@@ -16,19 +17,28 @@ DotModel::DotModel(int64_t rows, int64_t columns, int64_t steps,
                    const DotForm &form, const TargetDescription &target,
                    int64_t runs)
     : rows(rows), vectorsNeeded(llvm::divideCeil(columns, form.lanes.front())),
-      groups(llvm::divideCeil(steps, form.group)),
+      groups(llvm::divideCeil(steps, form.group)), runs(runs),
       stages(form.stage ? runs * llvm::divideCeil(steps, runs * form.stage)
                         : 0),
       form(form), target(target) {}
+
+/// Returns the number of loops over K steps of a convolution, each with f16
+/// stages of its own; one if all K steps fit into a stage, since sums then stay
+/// in f16 (ConvolutionLoops.cpp).
+static int64_t runsOf(ConvOp conv, const DotForm &form) {
+  ArrayRef<int64_t> w = shapeOf(conv.getW());
+  if (form.stage && form.group == 1 &&
+      ShapedType::getNumElements(w.drop_back()) <= form.stage)
+    return 1;
+  return ShapedType::getNumElements(
+      w.drop_back(groupsKernelRows(conv, form) ? 3 : 2));
+}
 
 DotModel::DotModel(ConvOp conv, int64_t positions, const DotForm &form,
                    const TargetDescription &target)
     : DotModel(positions, shapeOf(conv.getResult()).back(),
                ShapedType::getNumElements(shapeOf(conv.getW()).drop_back()),
-               form, target,
-               ShapedType::getNumElements(
-                   shapeOf(conv.getW())
-                       .drop_back(groupsKernelRows(conv, form) ? 3 : 2))) {}
+               form, target, runsOf(conv, form)) {}
 
 double DotModel::cycles(const TileChoice &tile) const {
   const IssueRates &rates = target.rates;
@@ -43,8 +53,15 @@ double DotModel::cycles(const TileChoice &tile) const {
   // its own register of weights to load.
   if (form.acrossLanes)
     perVector *= double(form.lanes.front());
+  // Two vectors of weights are loaded for a vector of sums of two rows, and two
+  // rows are interleaved for two groups of K steps.
+  if (form.ofPairs) {
+    perVector *= 2;
+    perRow += 0.5 / rates.multiplyAdds;
+  }
   auto perStep = [&](int64_t r, int64_t v) {
-    double products = double(r * v) * product;
+    double products =
+        double(form.ofPairs ? llvm::alignTo(r, 2) * v : r * v) * product;
     // With f16, loads overlap with multiply-adds. Broadcasts of a word do so as
     // well (Emerald Rapids), except on cores whose multiply-adds take a lane of
     // a vector as factor, where a broadcast is a vector operation (LD1R, by
@@ -94,6 +111,9 @@ double DotModel::cycles(const TileChoice &tile) const {
           ? double(rows * vectorsNeeded * (form.lanes.front() - 1)) /
                 rates.multiplyAdds
           : 0;
+  // Sums of pairs of rows are reordered at the end of each loop over K steps.
+  if (form.ofPairs)
+    adding = double(runs * rows * vectorsNeeded) / rates.multiplyAdds;
   return total * double(groups) + widening + adding;
 }
 
@@ -122,6 +142,13 @@ std::vector<TileChoice> DotModel::ranked() const {
     registers -= 2 - registersOfEach;
   }
   auto mostRowsBeside = [&](int64_t v) {
+    // Besides the sums and an operand of two groups for each pair of rows, six
+    // registers are for weights and for rows that are being interleaved: with
+    // four, g++ 12 spills sums.
+    if (form.ofPairs) {
+      int64_t most = (registers - 6) / (v + 1) / 2 * 2;
+      return std::max<int64_t>(most, 1);
+    }
     // Two vectors of f32 sums share one vector of f16 partial sums and one of
     // weights.
     if (form.stage && form.group == 1) {
@@ -285,11 +312,9 @@ private:
 
 } // namespace
 
-/// Loads the first `count` of the elements that a row has in one group of K
-/// steps, padded with zeros to a whole group.
-static Value loadGroup(KernelBuilder &b, const DotForm &form,
-                       const DotOperands &operands, int64_t row, Expr step,
-                       int64_t count) {
+Value loadGroup(KernelBuilder &b, const DotForm &form,
+                const DotOperands &operands, int64_t row, Expr step,
+                int64_t count) {
   if (count == form.group)
     return asStored(
         b, b.withLanes(form.group, [&] { return operands.a(row, step); }));
@@ -583,6 +608,8 @@ void accumulateDots(KernelBuilder &b, Tile &tile, const DotForm &form,
     return accumulateAcross(b, tile, form, steps, operands, firstRow,
                             lastRow.value_or(tile.rows));
   int64_t endRow = lastRow.value_or(tile.rows);
+  if (form.ofPairs)
+    return accumulatePairs(b, tile, form, steps, operands, firstRow, endRow);
   if (form.stage && form.group == 1)
     return HalvesByLane(b, tile, form, operands, firstRow, endRow)
         .accumulate(steps);

@@ -16,6 +16,12 @@
 //   b, packed       column 0: 1 2 3 4 ... 16, column 1: ... (kAcrossLanesAttr)
 //   sums            a vector for each column, reduced at the end
 //
+// If an instruction multiplies two rows by two columns, a vector of sums has
+// the sums of two columns for one row, followed by those for the next:
+//
+//   a, two rows     row 0: 1 2 3 4, row 1: 1 2 3 4     (kOfPairsAttr)
+//   b, packed       column 0: 1 2 3 4, column 1: 1 2 3 4
+//
 // Products of f16 are accumulated in f16, with separate lanes for the two K
 // steps of a group. After a *stage* (a number of K steps), these partial sums
 // are widened and added to the tile's f32 sums.
@@ -44,7 +50,7 @@ public:
   std::vector<TileChoice> ranked() const;
 
 private:
-  int64_t rows, vectorsNeeded, groups, stages;
+  int64_t rows, vectorsNeeded, groups, runs, stages;
   DotForm form;
   const TargetDescription &target;
 };
@@ -71,6 +77,12 @@ struct DotOperands {
   /// Divides the loop over groups of K steps into chunks.
   StepChunks chunks;
 };
+
+/// Loads the first `count` of the elements that a row has in one group of K
+/// steps, padded with zeros to a whole group.
+mlir::Value loadGroup(KernelBuilder &b, const DotForm &form,
+                      const DotOperands &operands, int64_t row,
+                      graph::Expr step, int64_t count);
 
 /// Adds the product of the operands over `steps` K steps to rows [firstRow,
 /// lastRow) of the tile; `lastRow` defaults to the number of rows. If the last

@@ -191,6 +191,27 @@ Tile widened(KernelBuilder &b, const Tile &tile) {
   return result;
 }
 
+Tile widened(KernelBuilder &b, const Tile &tile, const ColumnVectors &columns) {
+  Tile result{tile.rows, columns, {}};
+  ArrayRef<int64_t> halves = tile.columns.lanes;
+  for (int64_t row = 0; row < tile.rows; ++row) {
+    size_t vector = 0;
+    int64_t first = 0;
+    for (auto [v, lanes] : llvm::enumerate(columns.lanes)) {
+      Expr half =
+          lanesOf(b, tile.sums[row * halves.size() + vector], first, lanes);
+      result.sums.push_back(
+          named(widened(b, half), result.nameAt("sum", row, v)));
+      first += lanes;
+      if (first == halves[vector]) {
+        ++vector;
+        first = 0;
+      }
+    }
+  }
+  return result;
+}
+
 Expr fmaOfHalves(KernelBuilder &b, Expr x, Expr y, Expr sum) {
   return b.wrap(kernel::DotOp::create(b.builder, b.loc, sum.value.getType(),
                                       asStored(b, x), asStored(b, y), sum.value,

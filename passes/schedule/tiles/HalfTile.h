@@ -42,6 +42,9 @@ void addBiasInHalves(KernelBuilder &b, Tile &tile, mlir::Value bias,
                      graph::Expr firstColumn);
 /// Returns the tile's sums as f32.
 Tile widened(KernelBuilder &b, const Tile &tile);
+/// Returns the tile's sums as f32, in the vectors `columns`, of which up to two
+/// share a vector of the tile.
+Tile widened(KernelBuilder &b, const Tile &tile, const ColumnVectors &columns);
 
 /// Returns an f16 vector of zeros.
 graph::Expr zeroHalves(KernelBuilder &b, int64_t lanes);

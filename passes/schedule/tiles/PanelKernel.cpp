@@ -65,7 +65,8 @@ TileModel::TileModel(int64_t rows, int64_t columns, int64_t steps,
       steps(std::max<int64_t>(steps, 1)),
       factors(factorLanes(target, type, steps)), rowBytes(rowBytes),
       vectorBytes(target.maxLanes(type) * type.getIntOrFloatBitWidth() / 8),
-      isScalar(target.maxLanes(type) == 1), target(target) {}
+      isScalar(target.maxLanes(type) == 1), isByLane(factors > 1),
+      target(target) {}
 
 bool TileModel::evictEachOther(int64_t ofTile) const {
   int64_t way = target.l1WayBytes;
@@ -99,7 +100,7 @@ double TileModel::cycles(const TileChoice &tile) const {
   // instead of 4, 4.5 and 5; 6 x 2 takes the 6 cycles of two multiply-adds per
   // cycle (Zen 4, vectors of 32 bytes, November 2026).
   constexpr double ofLatency = 0.06, freely = 1.5;
-  bool isMeasured = factors == 1 && !isScalar;
+  bool isMeasured = !isByLane && !isScalar;
   auto ofSteps = static_cast<double>(steps);
   auto perStep = [&](int64_t r, int64_t v) {
     double loads = static_cast<double>(r) / double(factors) + double(v);
@@ -123,7 +124,7 @@ double TileModel::cycles(const TileChoice &tile) const {
       step += target.rates.missedLoad * static_cast<double>(r);
     // On cores whose multiply-adds take a lane of a vector as factor, even a
     // few loads take some time.
-    if (factors > 1)
+    if (isByLane)
       step += 0.1 * loads;
     return step + cyclesBesideSteps(r * v, isMeasured, target) / ofSteps;
   };

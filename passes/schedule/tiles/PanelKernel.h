@@ -51,6 +51,9 @@ public:
   TileModel(int64_t rows, int64_t columns, int64_t steps,
             const TargetDescription &target, mlir::Type type,
             int64_t rowBytes = 0);
+  /// Tells the model that the elements of a row of the left operand are loaded
+  /// one by one, since they are not adjacent.
+  void loadSingly() { factors = 1; }
   /// Estimates the cycles of the product.
   double cycles(const TileChoice &tile) const;
   /// Returns the tiles that fit the registers, best first.
@@ -67,6 +70,8 @@ private:
   int64_t rows, vectorsNeeded, wholeVectors, steps, factors, rowBytes,
       vectorBytes;
   bool isScalar;
+  /// Whether multiply-adds take a lane of a vector as factor.
+  bool isByLane;
   const TargetDescription &target;
 };
 

@@ -136,3 +136,11 @@ func.func @dot_across_lanes(%a: vector<16xi8>, %sum: vector<4xi32>) {
   %y = kernel.dot unsigned %a, %a, %sum {kernel.across_lanes} : vector<16xi8>, vector<4xi32>
   return
 }
+
+// -----
+
+func.func @dot_of_pairs(%a: vector<16xi8>, %sum: vector<2xi32>) {
+  // expected-error @+1 {{attribute 'kernel.of_pairs' is for products with four sums}}
+  %y = kernel.dot %a, %a, %sum {kernel.of_pairs} : vector<16xi8>, vector<2xi32>
+  return
+}

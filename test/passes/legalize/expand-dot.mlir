@@ -2,6 +2,7 @@
 // RUN: %ingot-opt %s -legalize-expand-operations=target=x86-64-v4+vnni | FileCheck %s --check-prefixes=CHECK,VNNI
 // RUN: %ingot-opt %s -legalize-expand-operations=target=armv8.2-a+dotprod | FileCheck %s --check-prefixes=CHECK,DOTPROD
 // RUN: %ingot-opt %s -legalize-expand-operations=target=hexagon-v67 | FileCheck %s --check-prefixes=CHECK,HEXAGON
+// RUN: %ingot-opt %s -legalize-expand-operations=target=armv8.2-a+i8mm | FileCheck %s --check-prefix=I8MM
 // REQUIRES: ingot-opt
 
 // On a target without an instruction for dot products, the operands of each
@@ -30,6 +31,22 @@ func.func @mixed(%a: vector<16xi8>, %b: vector<16xi8>, %sum: vector<4xi32>) -> v
 // VNNI: kernel.dot unsigned %[[B]], %[[A]], %{{.*}}
 func.func @swapped(%a: vector<16xi8>, %b: vector<16xi8>, %sum: vector<4xi32>) -> vector<4xi32> {
   %y = kernel.dot %a, unsigned %b, %sum : vector<16xi8>, vector<4xi32>
+  return %y : vector<4xi32>
+}
+
+// The products of two rows by two columns need an instruction that multiplies
+// these. Otherwise, rows and columns are repeated, so that each sum has its own.
+// CHECK-LABEL: @of_pairs(
+// CHECK-DAG: vector.shuffle %{{.*}}, %{{.*}} [0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 8, 9, 10, 11, 12, 13, 14, 15]
+// CHECK-DAG: vector.shuffle %{{.*}}, %{{.*}} [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]
+// GENERIC: arith.extui %{{.*}} : vector<4xi8> to vector<4xi32>
+// GENERIC-NOT: kernel.dot
+// GENERIC: return
+// I8MM-LABEL: @of_pairs(
+// I8MM-NEXT: kernel.dot unsigned %{{.*}}, %{{.*}}, %{{.*}} {kernel.of_pairs} : vector<16xi8>, vector<4xi32>
+// I8MM-NEXT: return
+func.func @of_pairs(%a: vector<16xi8>, %b: vector<16xi8>, %sum: vector<4xi32>) -> vector<4xi32> {
+  %y = kernel.dot unsigned %a, %b, %sum {kernel.of_pairs} : vector<16xi8>, vector<4xi32>
   return %y : vector<4xi32>
 }
 

@@ -3,14 +3,14 @@
 
 // Multiplication by a lane, with sums in f16: one load of a row brings eight K
 // steps, and a vector of f16 weights has the columns of two vectors of f32
-// sums. After every 128 K steps the f16 sums are added to the f32 sums. Of 269 K
+// sums. After every 160 K steps the f16 sums are added to the f32 sums. Of 333 K
 // steps, the last 13 are one iteration of eight, and five that are broadcast to
 // all lanes.
 // CHECK-LABEL: @by_lane(
 // CHECK: scf.for %{{.*}} = %c0{{.*}} to %c2
-// CHECK: scf.for %{{.*}} = %c0{{.*}} to %c16
-// CHECK: vector.load %{{.*}} : memref<2x269xf16>, vector<8xf16>
-// CHECK: vector.load %{{.*}} : memref<2152xf16>, vector<8xf16>
+// CHECK: scf.for %{{.*}} = %c0{{.*}} to %c20
+// CHECK: vector.load %{{.*}} : memref<2x333xf16>, vector<8xf16>
+// CHECK: vector.load %{{.*}} : memref<2664xf16>, vector<8xf16>
 // CHECK-COUNT-16: kernel.dot %{{.*}} : vector<8xf16>, vector<8xf16>
 // CHECK-NOT: kernel.dot
 // CHECK: scf.yield
@@ -22,9 +22,9 @@
 // CHECK-COUNT-10: kernel.dot
 // CHECK-NOT: kernel.dot
 // CHECK: return
-kernel.func @by_lane(%x: tensor<2x269xf16>, %w: tensor<2152xf16>) -> tensor<2x8xf32> attributes {strategy = "integer-product", plan = {columns = 8, rows = 2, splits = 1}, comment = ""} {
-  %u = graph.unpack_panels %w {panel = 8 : i64, tail = 0 : i64, group = 1 : i64} : (tensor<2152xf16>) -> tensor<269x8xf16>
-  %y = graph.matmul %x, %u {graph.multiplied = f16} : (tensor<2x269xf16>, tensor<269x8xf16>) -> tensor<2x8xf32>
+kernel.func @by_lane(%x: tensor<2x333xf16>, %w: tensor<2664xf16>) -> tensor<2x8xf32> attributes {strategy = "integer-product", plan = {columns = 8, rows = 2, splits = 1}, comment = ""} {
+  %u = graph.unpack_panels %w {panel = 8 : i64, tail = 0 : i64, group = 1 : i64} : (tensor<2664xf16>) -> tensor<333x8xf16>
+  %y = graph.matmul %x, %u {graph.multiplied = f16} : (tensor<2x333xf16>, tensor<333x8xf16>) -> tensor<2x8xf32>
   kernel.return %y : tensor<2x8xf32>
 }
 
@@ -47,6 +47,22 @@ kernel.func @to_the_end(%x: tensor<1x2x2x16xf16>, %p: tensor<128xf16>, %bias: te
   %z = graph.relu %y : (tensor<1x2x2x8xf32>) -> tensor<1x2x2x8xf32>
   %r = graph.cast %z : (tensor<1x2x2x8xf32>) -> tensor<1x2x2x8xf16>
   kernel.return %r : tensor<1x2x2x8xf16>
+}
+
+// With an epilogue in f32, they start with zero, and the bias is added after all
+// K steps, when they have been widened.
+// CHECK-LABEL: @widened_once(
+// CHECK: kernel.dot %{{.*}} : vector<8xf16>, vector<8xf16>
+// CHECK: arith.extf %{{.*}} : vector<4xf16> to vector<4xf32>
+// CHECK-NOT: kernel.dot
+// CHECK: %[[BIAS:.*]] = vector.load %{{.*}} : memref<8xf32>, vector<4xf32>
+// CHECK: arith.addf %{{.*}}, %[[BIAS]]
+// CHECK: return
+kernel.func @widened_once(%x: tensor<1x2x2x16xf16>, %p: tensor<128xf16>, %bias: tensor<8xf32>) -> tensor<1x2x2x8xf32> attributes {strategy = "convolution", plan = {columns = 8, order = "tiles", rows = 2, splits = 1}, comment = ""} {
+  %w = graph.unpack_panels %p {panel = 8 : i64, tail = 0 : i64, group = 1 : i64} : (tensor<128xf16>) -> tensor<1x1x16x8xf16>
+  %y = graph.conv %x, %w, %bias {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, groups = 1 : i64, graph.multiplied = f16} : (tensor<1x2x2x16xf16>, tensor<1x1x16x8xf16>, tensor<8xf32>) -> tensor<1x2x2x8xf32>
+  %z = graph.relu %y : (tensor<1x2x2x8xf32>) -> tensor<1x2x2x8xf32>
+  kernel.return %z : tensor<1x2x2x8xf32>
 }
 
 // A depthwise convolution adds the products of a window in f16.
