@@ -104,6 +104,18 @@ def large_biases():
                        {"same": same, "w": w, "bias": bias}, tolerance=0, want=[want])
 
 
+def large_inputs():
+    """Convolutions of 3 x 3 that Winograd's algorithm computes: sums of inputs near the largest float16 must not overflow."""
+    for channels, size, signs in ((64, 16, (1,)), (64, 16, (-1, 1)), (16, 21, (-1, 1))):
+        x = (60000 * (1 - 0.1 * rng.random((1, channels, size, size))) * rng.choice(signs, (1, channels, size, size))).astype(np.float16)
+        w = (rng.standard_normal((channels, channels, 3, 3)) / (9 * channels)).astype(np.float16)
+        image = np.pad(x.astype(np.float64), ((0, 0), (0, 0), (1, 1), (1, 1)))
+        windows = np.lib.stride_tricks.sliding_window_view(image, (3, 3), (2, 3))
+        want = np.einsum("nchwij,ocij->nohw", windows, w.astype(np.float64)).astype(np.float32)
+        yield Case(f"large-inputs-{channels}-{len(signs)}", [helper.make_node("Conv", ["x", "w"], ["out"], pads=[1, 1, 1, 1])],
+                   {"x": x.astype(np.float32)}, {"w": w.astype(np.float32)}, tolerance=1e-2, want=[want])
+
+
 def specials():
     """A row for each special value, at each position of a pair, and subnormal numbers next to ordinary
     ones."""
@@ -131,4 +143,4 @@ def conversions():
 
 
 if __name__ == "__main__":
-    sys.exit(compare(__doc__, products(), gemms(), convolutions(), specials(), large_biases() if IS_HALF else conversions()))
+    sys.exit(compare(__doc__, products(), gemms(), convolutions(), specials(), *((large_biases(), large_inputs()) if IS_HALF else (conversions(),))))

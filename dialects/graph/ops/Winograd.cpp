@@ -59,6 +59,25 @@ Winograd::Winograd(int64_t size) : size(size), points(size + window - 1) {
   restore.back().back() = 1;
 }
 
+/// Returns the largest factor by which matrix * x * transpose(matrix) may exceed
+/// the largest magnitude of the elements of x.
+static double gainOf(const Winograd::Matrix &matrix) {
+  double most = 0;
+  for (ArrayRef<double> row : matrix) {
+    double sum = 0;
+    for (double factor : row)
+      sum += std::abs(factor);
+    most = std::max(most, sum);
+  }
+  return most * most;
+}
+
+double Winograd::inputScale() const {
+  return std::exp2(-std::ceil(std::log2(gainOf(input))));
+}
+
+double Winograd::weightGain() const { return gainOf(weights); }
+
 /// Returns the sum of factors[i] * values[i] over all i that `takes` accepts;
 /// null if these factors are all 0.
 static Expr weighted(ArrayRef<double> factors, ArrayRef<Expr> values,

@@ -39,6 +39,13 @@ struct Winograd {
   /// polynomial at all points, it gives the weights.
   Matrix restore;
 
+  /// Returns the largest power of two that makes the inputs of a tile, once
+  /// transformed along both axes and multiplied by it, no larger than the
+  /// largest input.
+  double inputScale() const;
+  /// Returns the factor by which the transform along both axes may enlarge the
+  /// largest weight.
+  double weightGain() const;
   /// Returns `input` * x: the values of the input's polynomial at all points.
   Exprs sampled(llvm::ArrayRef<Expr> x) const;
   /// Returns the outputs, given the products of the values of the input's and

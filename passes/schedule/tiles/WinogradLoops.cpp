@@ -17,8 +17,8 @@ public:
         form(sampledWeights(conv).getSize()),
         panels(*PackedPanels::of(b, sampledWeights(conv).getValues())),
         type(elementOf(conv.getX())), sumType(elementOf(conv.getResult())),
-        x(dimsOf(conv.getX())), y(dimsOf(conv.getResult())),
-        channels(x[3].most()),
+        scale(type.isF16() ? form.inputScale() : 1), x(dimsOf(conv.getX())),
+        y(dimsOf(conv.getResult())), channels(x[3].most()),
         down((y[1] + (form.size - 1)).floorDiv(form.size)),
         across((y[2] + (form.size - 1)).floorDiv(form.size)),
         tiles(y[0] * down * across), block(b.plan.number("block")),
@@ -252,9 +252,12 @@ private:
         Exprs row;
         for (int64_t j = 0; j < form.points; ++j)
           row.push_back(halves[j][i]);
-        for (auto [j, value] : llvm::enumerate(form.sampled(row)))
+        for (auto [j, value] : llvm::enumerate(form.sampled(row))) {
+          if (scale != 1)
+            value = value * scale;
           b.store(points, named(value, nameOf("value", i, j)),
                   {own, b.index(i * form.points + j), inBlock, channel});
+        }
       }
     });
   }
@@ -489,6 +492,9 @@ private:
       for (int64_t j = 0; j < form.points; ++j)
         row.push_back(halves[j][i]);
       outputs.push_back(form.outputsOf(row));
+      if (scale != 1)
+        for (Expr &output : outputs.back())
+          output = output * (1 / scale);
     }
     return outputs;
   }
@@ -501,6 +507,10 @@ private:
   /// The type of the transformed inputs and weights, and the type of their
   /// products.
   Type type, sumType;
+  /// The factor of the transformed inputs. Those of f16 are scaled down, since
+  /// they would overflow otherwise: beyond 16,376 in tiles of 2 x 2 outputs,
+  /// beyond 2,540 in tiles of 4 x 4. The outputs are scaled up, in f32.
+  double scale;
   Dims x, y;
   int64_t channels;
   Dim down, across, tiles;

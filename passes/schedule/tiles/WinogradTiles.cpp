@@ -118,6 +118,11 @@ double WinogradTiles::transforms() const {
   // that result.
   double ofInput = double(2 * form.points * operations(form)),
          ofOutput = double((form.points + form.size) * operations(form));
+  // Transformed inputs of f16 are scaled down, and the outputs up.
+  if (type.isF16()) {
+    ofInput += points;
+    ofOutput += outputs;
+  }
   auto vectors = [&](int64_t of) {
     return double(tiles() * llvm::divideCeil(of, lanes));
   };
@@ -300,6 +305,7 @@ static std::vector<float> numbersOf(ElementsAttr weights) {
 double winogradError(ElementsAttr weights, int64_t size, Type type,
                      const TargetDescription &target) {
   constexpr int64_t taps = Winograd::window * Winograd::window;
+  constexpr double mostHalf = 65504;
   double unit = type.isF16() ? 0x1p-11 : 0x1p-24;
   Winograd form(size);
   std::vector<float> numbers = numbersOf(weights);
@@ -308,6 +314,11 @@ double winogradError(ElementsAttr weights, int64_t size, Type type,
   int64_t channels = shape[2], columns = shape[3], terms = channels;
   if (type.isF16())
     terms = std::min(terms, dotForm(type, type, target, terms)->stage);
+  // Transformed weights that overflow f16 cannot be used.
+  if (type.isF16())
+    for (float number : numbers)
+      if (std::abs(number) * form.weightGain() > mostHalf)
+        return std::numeric_limits<double>::infinity();
   // For each column and each pair of taps (elements of the window), the
   // products of their weights, summed over the channels. The sum of squares of
   // the transformed weights at a point (an element of the transformed tile) is

@@ -122,7 +122,8 @@ private:
 /// has the rounding errors of its terms and partial sums. The largest error and
 /// the largest result of all columns are compared, since a tolerance is a
 /// fraction of the range of the whole result. In f16, sums are widened after a
-/// stage, so the number of K steps of a stage replaces the number of channels.
+/// stage, so the number of K steps of a stage replaces the number of channels;
+/// the error is infinite if transformed weights may overflow.
 double winogradError(mlir::ElementsAttr weights, int64_t size, mlir::Type type,
                      const TargetDescription &target);
 /// Whether winogradError is at most the accepted error for elements of `type`.

@@ -85,11 +85,17 @@ kernel.func @depthwise_wide_bias(%x: tensor<1x4x4x8xf16>, %w: tensor<3x3x1x8xf16
   kernel.return %y : tensor<1x2x2x8xf32>
 }
 
-// Winograd's algorithm transforms in f32, and stores and multiplies f16.
+// Winograd's algorithm transforms in f32, and stores and multiplies f16. As sums
+// of inputs may be four times as large as the inputs, they are divided by 4
+// before they are rounded, and the outputs are multiplied by 4.
 // CHECK-LABEL: @sampled(
 // CHECK-SAME: memref<1x16x4x16xf16>{{.*}}, %{{.*}}: memref<1x16x4x16xf32>
-// CHECK: arith.truncf %{{.*}} : vector<4xf32> to vector<4xf16>
+// CHECK: arith.constant 2.500000e-01 : f32
+// CHECK: %[[SCALED:.*]] = arith.mulf %{{.*}}, %{{.*}} : vector<4xf32>
+// CHECK: arith.truncf %[[SCALED]] : vector<4xf32> to vector<4xf16>
 // CHECK: kernel.dot %{{.*}} : vector<8xf16>, vector<8xf16>
+// CHECK: arith.constant 4.000000e+00 : f32
+// CHECK: arith.mulf %{{.*}} : vector<4xf32>
 // CHECK: return
 kernel.func @sampled(%x: tensor<1x4x4x16xf16>, %p: tensor<4096xf16>) -> tensor<1x4x4x16xf32> attributes {strategy = "winograd", plan = {block = 4, columns = 16, parts = 1, rows = 4, size = 2}, comment = ""} {
   %u = graph.unpack_panels %p {panel = 16 : i64, tail = 0 : i64} : (tensor<4096xf16>) -> tensor<16x16x16xf16>
