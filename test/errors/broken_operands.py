@@ -188,6 +188,11 @@ def contrib_activation(folder):
     return contrib("FusedConv", [info("x", (1, 3, 4, 4)), info("w", (2, 3, 1, 1))], activation="Snake")
 
 
+@case("invalid-node", node="the_node", text="pads must not contain negative values")
+def contrib_negative_pads(folder):
+    return contrib("FusedConv", [info("x", (1, 3, 9, 9)), info("w", (4, 3, 3, 3))], pads=[-1, -2, 0, 1], activation="Relu")
+
+
 @case("invalid-node", text="kernel_shape contradicts the weights' shape")
 def deformable_kernel_of_another_size(folder):
     return model([node("DeformConv", ["x", "w", "o"], kernel_shape=[2, 3], pads=[1, 1, 1, 1])],

@@ -206,19 +206,19 @@ static ImportResult importConvTranspose(OnnxNode &node) {
       node.intsAttr("strides", SmallVector<int64_t>(rank, 1));
   SmallVector<int64_t> dilations =
       node.intsAttr("dilations", SmallVector<int64_t>(rank, 1));
-  SmallVector<int64_t> pads =
-      node.intsAttr("pads", SmallVector<int64_t>(2 * rank, 0));
+  auto padding = readPads(node, rank);
+  if (failed(padding))
+    return failure();
+  ArrayRef<int64_t> pads = *padding;
   SmallVector<int64_t> extra =
       node.intsAttr("output_padding", SmallVector<int64_t>(rank, 0));
   SmallVector<int64_t> wanted = node.intsAttr("output_shape");
   if (wanted.size() == rank + 2)
     wanted.erase(wanted.begin(), wanted.begin() + 2);
   if (strides.size() != rank || dilations.size() != rank ||
-      pads.size() != 2 * rank || extra.size() != rank ||
-      (!wanted.empty() && wanted.size() != rank))
-    return node.invalid(
-        "strides, dilations, output_padding and output_shape must have one "
-        "entry for each spatial axis, and pads must have two");
+      extra.size() != rank || (!wanted.empty() && wanted.size() != rank))
+    return node.invalid("strides, dilations, output_padding and output_shape "
+                        "must have one entry for each spatial axis");
   auto autoPad = readAutoPad(node);
   if (failed(autoPad))
     return failure();

@@ -23,6 +23,17 @@ FailureOr<AutoPad> readAutoPad(OnnxNode &node) {
   return *kind;
 }
 
+FailureOr<SmallVector<int64_t>> readPads(OnnxNode &node, size_t rank) {
+  SmallVector<int64_t> pads =
+      node.intsAttr("pads", SmallVector<int64_t>(2 * rank, 0));
+  if (pads.size() != 2 * rank)
+    return node.invalid("pads must have two entries for each spatial axis (" +
+                        Twine(rank) + ")");
+  if (llvm::any_of(pads, [](int64_t pad) { return pad < 0; }))
+    return node.invalid("pads must not contain negative values");
+  return pads;
+}
+
 /// Returns the number of windows of `extent` elements, at distances of `stride`
 /// elements, in an axis of `size` elements that is padded by `low` and `high`
 /// elements. `ceil` is the attribute ceil_mode. Returns nullopt if the number
@@ -62,7 +73,7 @@ LogicalResult WindowGeometry::readAxis(OnnxNode &node, Value x, size_t axis,
     return node.invalid("a stride, dilation or kernel size is too large");
   Dim extent = (kernel[axis] - 1) * dilation + 1;
   int64_t behind = after, ahead = before;
-  if (std::abs(before) > most || std::abs(after) > most)
+  if (before > most || after > most)
     return node.invalid("an entry of pads is too large");
   auto size = [&] { return dimsOf(x)[2 + axis]; };
   Dim count;
@@ -142,14 +153,14 @@ FailureOr<WindowGeometry> WindowGeometry::read(OnnxNode &node, Value x,
   g.kernel.assign(kernel.begin(), kernel.end());
   g.strides = node.intsAttr("strides", SmallVector<int64_t>(rank, 1));
   g.dilations = node.intsAttr("dilations", SmallVector<int64_t>(rank, 1));
-  SmallVector<int64_t> pads =
-      node.intsAttr("pads", SmallVector<int64_t>(2 * rank, 0));
+  auto pads = readPads(node, rank);
+  if (failed(pads))
+    return failure();
   if (kernel.size() != rank || g.strides.size() != rank ||
-      g.dilations.size() != rank || pads.size() != 2 * rank)
-    return node.invalid(
-        "kernel_shape, strides and dilations must have one entry for each "
-        "spatial axis, and pads must have two (" +
-        Twine(rank) + ")");
+      g.dilations.size() != rank)
+    return node.invalid("kernel_shape, strides and dilations must have one "
+                        "entry for each spatial axis (" +
+                        Twine(rank) + ")");
   auto autoPad = readAutoPad(node);
   if (failed(autoPad))
     return failure();
@@ -157,8 +168,8 @@ FailureOr<WindowGeometry> WindowGeometry::read(OnnxNode &node, Value x,
   if (ceil != 0 && ceil != 1)
     return node.invalid("ceil_mode must be 0 or 1, not " + Twine(ceil));
   for (size_t i = 0; i < rank; ++i)
-    if (failed(
-            g.readAxis(node, x, i, *autoPad, pads[i], pads[rank + i], mayPad)))
+    if (failed(g.readAxis(node, x, i, *autoPad, (*pads)[i], (*pads)[rank + i],
+                          mayPad)))
       return failure();
   return g;
 }

@@ -11,6 +11,11 @@ namespace ingot::graph {
 /// ONNX's attribute auto_pad.
 enum class AutoPad { No, Valid, SameUpper, SameLower };
 mlir::FailureOr<AutoPad> readAutoPad(OnnxNode &node);
+/// Returns ONNX's attribute pads: the padding before each of `rank` spatial
+/// axes, then that after each, all 0 by default. Fails if it has another length
+/// or a negative entry.
+mlir::FailureOr<llvm::SmallVector<int64_t>> readPads(OnnxNode &node,
+                                                     size_t rank);
 
 struct WindowGeometry {
   llvm::SmallVector<int64_t> strides, dilations, low, high;

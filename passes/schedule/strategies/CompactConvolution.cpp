@@ -196,7 +196,11 @@ private:
   /// columns in the padding keep their initial value.
   void fillBand(ArrayRef<Expr> position) {
     int64_t width = bandColumns() * channels;
-    int64_t count = std::min(columns.input.most(), bandColumns() - columns.low);
+    // A negative padding leaves out the first columns of the input.
+    int64_t skipped = std::max<int64_t>(-columns.low, 0),
+            count =
+                std::min(columns.input.most(), bandColumns() - columns.low) -
+                skipped;
     b.loop(bandRows(), {}, [&](Expr i, ArrayRef<Expr>) -> Exprs {
       named(i, "band_row");
       Exprs at{position[0]};
@@ -205,11 +209,12 @@ private:
       auto copy = [&] {
         b.forEach({channels, count}, [&](ArrayRef<Expr> j) {
           named(j[0], "input_channel");
-          named(j[1], "input_column");
+          Expr column = named(j[1] + double(skipped), "input_column");
           Exprs from(at);
-          from.append({j[1], j[0]});
-          b.store(band, b.load(conv.getX(), from),
-                  {i, (j[1] + double(columns.low)) * double(channels) + j[0]});
+          from.append({column, j[0]});
+          b.store(
+              band, b.load(conv.getX(), from),
+              {i, (column + double(columns.low)) * double(channels) + j[0]});
         });
       };
       if (axes.size() == 1) {
