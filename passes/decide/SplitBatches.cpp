@@ -70,11 +70,13 @@ public:
   }
 
 private:
-  /// The cycles of an operator for the whole batch (`whole`), and the
-  /// additional cycles if it is computed in parts (`more`).
+  /// The cycles of an operator for the whole batch (`whole`), the additional
+  /// cycles if it is computed in parts (`more`), and the operands that each
+  /// part reads as a whole.
   struct Cost {
     bool canSplit = false;
     double whole = 0, more = 0;
+    SmallVector<Value> readAsWhole;
   };
 
   static bool isConstant(Operation *op) {
@@ -141,14 +143,17 @@ private:
 
   Cost costOf(Operation *op) {
     if (isView(op))
-      return {canSplitView(op), 0, 0};
+      return {canSplitView(op), 0, 0, {}};
     auto group = dyn_cast<GroupOp>(op);
     if (!group || hasDynamicSizes(group))
       return {};
     auto its = reads(group, 0);
     if (!its || !reads(group, parts - 1))
       return {};
-    Cost cost{true, cyclesOf(group), 0};
+    Cost cost{true, cyclesOf(group), 0, {}};
+    for (const OperandRows &read : *its)
+      if (read.axis < 0)
+        cost.readAsWhole.push_back(group->getOperand(read.operand));
     OpBuilder builder(group);
     SmallVector<Operation *> slices;
     GroupOp part = buildForRows(
@@ -233,6 +238,12 @@ private:
     for (size_t i = first; i <= last; ++i) {
       gain -= costs[i].more;
       whole += costs[i].whole;
+      // All of an operand exists only after the last part of the segment that
+      // computes it.
+      if (llvm::any_of(costs[i].readAsWhole, [&](Value operand) {
+            return members.contains(operand.getDefiningOp());
+          }))
+        return {0, 0};
       // If a segment contains a concatenation, the segment has to compute all
       // operands of the concatenation.
       if (isa<ConcatOp>(ops[i]) &&

@@ -123,3 +123,17 @@ func.func @channels(%x: tensor<8x56x56x40xf32>) -> (tensor<8x56x56x40xf32>, tens
   %f = graph.reshape %y : (tensor<8x56x56x40xf32>) -> tensor<8x3136x40xf32>
   return %y, %f : tensor<8x56x56x40xf32>, tensor<8x3136x40xf32>
 }
+
+// -----
+
+// Not split: each part of the multiplication reads the whole result of the
+// group before it.
+// CHECK-LABEL: @whole(
+// CHECK-NOT: graph.slice
+// CHECK: return
+func.func @whole(%x: tensor<64x8192xf32>, %a: tensor<64x64xf32>) -> tensor<64x8192xf32> {
+  %r = graph.exp %x : (tensor<64x8192xf32>) -> tensor<64x8192xf32>
+  %m = graph.matmul %a, %r : (tensor<64x64xf32>, tensor<64x8192xf32>) -> tensor<64x8192xf32>
+  %y = graph.tanh %m : (tensor<64x8192xf32>) -> tensor<64x8192xf32>
+  return %y : tensor<64x8192xf32>
+}
