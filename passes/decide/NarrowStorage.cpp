@@ -124,7 +124,7 @@ public:
   explicit NarrowForms(FloatType narrow) : narrow(narrow) {}
 
   /// Rewrites widen -> move -> round as a move of the narrow elements.
-  void replace(Block &body) const {
+  void replace(Block &body) {
     for (auto rounding : llvm::make_early_inc_range(body.getOps<CastOp>()))
       if (elementOf(rounding.getResult()) == narrow &&
           isWideFloat(rounding.getX()) && exists(rounding.getX()))
@@ -135,19 +135,33 @@ public:
   }
 
 private:
-  bool exists(Value v) const {
+  bool exists(Value v) {
     Operation *op = v.getDefiningOp();
     if (auto constant = dyn_cast_or_null<ConstantOp>(op))
       return narrowNumber(constant, narrow).has_value();
     if (auto widening = dyn_cast_or_null<CastOp>(op))
       return elementOf(widening.getX()) == narrow;
-    return op && movesElements(op) &&
-           llvm::all_of(op->getOperands(), [&](Value operand) {
-             return !isWideFloat(operand) || exists(operand);
-           });
+    if (!op || !movesElements(op))
+      return false;
+    if (auto found = known.find(v); found != known.end())
+      return found->second;
+    bool all = llvm::all_of(op->getOperands(), [&](Value operand) {
+      return !isWideFloat(operand) || exists(operand);
+    });
+    known[v] = all;
+    return all;
   }
 
-  Value of(Value v) const {
+  /// Returns `v` in the narrow type; exists(v) must hold.
+  Value of(Value v) {
+    if (Value form = forms.lookup(v))
+      return form;
+    Value form = build(v);
+    forms[v] = form;
+    return form;
+  }
+
+  Value build(Value v) {
     Operation *op = v.getDefiningOp();
     if (auto widening = dyn_cast<CastOp>(op))
       return widening.getX();
@@ -167,6 +181,9 @@ private:
   }
 
   FloatType narrow;
+  /// The results of exists() and of().
+  llvm::DenseMap<Value, bool> known;
+  llvm::DenseMap<Value, Value> forms;
 };
 
 class Storage {

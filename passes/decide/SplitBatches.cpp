@@ -26,6 +26,7 @@
 #include "passes/schedule/GroupCost.h"
 #include "passes/schedule/Plan.h"
 #include "passes/schedule/Strategy.h"
+#include "llvm/ADT/SetVector.h"
 
 #include <numeric>
 
@@ -58,7 +59,10 @@ public:
                 const TargetDescription &target)
       : main(main), parts(parts), target(target) {
     for (Operation &op : main.getBody().front().without_terminator())
-      if (!isConstant(&op))
+      if (llvm::all_of(op.getOperands(),
+                       [&](Value v) { return isConstant(v); }))
+        constants.insert(&op);
+      else
         ops.push_back(&op);
   }
 
@@ -79,10 +83,8 @@ private:
     SmallVector<Value> readAsWhole;
   };
 
-  static bool isConstant(Operation *op) {
-    return llvm::all_of(op->getOperands(), [](Value v) {
-      return v.getDefiningOp() && isConstant(v.getDefiningOp());
-    });
+  bool isConstant(Value v) const {
+    return v.getDefiningOp() && constants.contains(v.getDefiningOp());
   }
 
   bool isBatch(Value v) const {
@@ -201,7 +203,7 @@ private:
   double againOf(GroupOp group, GroupOp part) const {
     double cycles = call;
     for (Value operand : group.getInputs())
-      if (operand.getDefiningOp() && isConstant(operand.getDefiningOp()) &&
+      if (isConstant(operand) &&
           plan::bytesOf(operand.getType()) > target.l1Bytes)
         cycles +=
             double(plan::bytesOf(operand.getType())) / target.rates.cacheBytes;
@@ -270,10 +272,16 @@ private:
   /// Whether an operation outside of `members` uses `v` or a view of it.
   static bool leaves(Value v,
                      const llvm::SmallPtrSetImpl<Operation *> &members) {
-    return llvm::any_of(v.getUsers(), [&](Operation *user) {
-      return !members.contains(user) ||
-             (isView(user) && leaves(user->getResult(0), members));
-    });
+    llvm::SetVector<Value> views;
+    views.insert(v);
+    for (size_t i = 0; i < views.size(); ++i)
+      for (Operation *user : views[i].getUsers()) {
+        if (!members.contains(user))
+          return true;
+        if (isView(user))
+          views.insert(user->getResult(0));
+      }
+    return false;
   }
 
   /// Returns the segments [first, last] that together save the most cycles when
@@ -395,8 +403,9 @@ private:
   func::FuncOp main;
   int64_t parts;
   const TargetDescription &target;
-  /// The operators of `main`, in order, without those that depend on constants
-  /// only.
+  /// The operators of `main` that depend on constants only, and the other ones
+  /// in order.
+  llvm::DenseSet<Operation *> constants;
   std::vector<Operation *> ops;
   std::vector<Cost> costs;
 };
