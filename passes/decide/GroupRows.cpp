@@ -117,7 +117,8 @@ std::optional<SmallVector<Need>> productNeeds(MatMulOp product,
   SmallVector<Need> needs(product->getNumOperands());
   for (auto [i, operand] : llvm::enumerate(product->getOperands())) {
     ArrayRef<int64_t> shape = shapeOf(operand);
-    bool isRow = rank == 2 && i == 0;
+    // Operands 0 and 2 are the left matrix and its zero points.
+    bool isRow = rank == 2 && (i == 0 || i == 2);
     if (int64_t(shape.size()) == rank && (isRow || rank > 2) && shape[0] != 1)
       needs[i] = need;
   }

@@ -25,17 +25,22 @@
 //
 // Weights are rounded when constants are folded, activations where they are
 // stored: elementwise users read the rounded values too, so that each tensor is
-// stored once, with half the size. Accumulators, and all operators between
-// contractions, stay in f32, and so do convolutions for which Winograd's
-// algorithm in f32 is faster. On processors (not devices), attention with few
-// queries stays in f32 as well, because keys and values would have to be
-// repacked for each block of queries. Depthwise convolutions are computed in
-// f32, but their input may be stored in the narrow type. Only if the target
-// multiplies vectors of f16 by a lane are they computed in f16.
+// stored once, with half the size. Values that are converted to integers or are
+// arguments of a sine (valuesWithDigits) stay in f32, and so do the
+// contractions that compute them: for these values, the absolute error matters.
+// A contraction that sums a single product stays in f32 as well, since it would
+// gain nothing. Accumulators, and all operators between contractions, stay in
+// f32, and so do convolutions for which Winograd's algorithm in f32 is faster.
+// On processors (not devices), attention with few queries stays in f32 as well,
+// because keys and values would have to be repacked for each block of queries.
+// Depthwise convolutions are computed in f32, but their input may be stored in
+// the narrow type. Only if the target multiplies vectors of f16 by a lane are
+// they computed in f16.
 
 #include "dialects/graph/ElementsData.h"
 #include "dialects/graph/GraphDialect.h"
 #include "dialects/graph/ops/Contraction.h"
+#include "passes/decide/NeededDigits.h"
 #include "passes/decide/Passes.h"
 #include "passes/schedule/Anchors.h"
 #include "passes/schedule/AttentionAnchor.h"
@@ -112,6 +117,14 @@ llvm::DenseSet<Operation *> productsOfSmallAttention(func::FuncOp function) {
   return products;
 }
 
+/// Returns the number of products that the contraction `op` sums, which must be
+/// constant (hasKnownSteps).
+int64_t stepsOf(Operation *op) {
+  auto conv = dyn_cast<ConvOp>(op);
+  return conv ? ShapedType::getNumElements(shapeOf(conv.getW()).drop_back())
+              : *dimsOf(op->getOperand(0)).back().known();
+}
+
 /// Whether a convolution is faster with f32 operands than with `narrow`
 /// operands: because Winograd's algorithm in f32 needs fewer multiplications,
 /// or because sums in f16 would have to be widened after few steps.
@@ -122,7 +135,7 @@ bool isFasterWide(Operation *op, Type narrow, const TargetDescription &target) {
   auto weights = conv ? conv.getW().getDefiningOp<ConstantOp>() : ConstantOp();
   if (!weights || !hasData(weights.getValue()) || conv.getGroups() != 1)
     return false;
-  int64_t steps = ShapedType::getNumElements(shapeOf(conv.getW()).drop_back());
+  int64_t steps = stepsOf(conv);
   auto form = schedule::dotFormOfPairs(narrow, narrow, target);
   if (!form || shapeOf(conv.getX()).back() % form->group != 0)
     form = schedule::dotForm(narrow, narrow, target, steps);
@@ -169,12 +182,14 @@ public:
                : fast == "f16" ? Type(builder.getF16Type())
                                : Type(builder.getBF16Type())),
         contractions(
-            contractionsOf(function, [](Type type) { return type.isF32(); })) {
+            contractionsOf(function, [](Type type) { return type.isF32(); })),
+        digits(valuesWithDigits(function)) {
     llvm::DenseSet<Operation *> attention;
     if (!target.isDevice())
       attention = productsOfSmallAttention(function);
     llvm::erase_if(contractions, [&](Operation *op) {
-      return attention.contains(op) || isFasterWide(op, narrow, target) ||
+      return attention.contains(op) || digits.contains(op->getResult(0)) ||
+             stepsOf(op) == 1 || isFasterWide(op, narrow, target) ||
              (isTf32 && isBoundByBytes(op));
     });
     inNarrow.insert_range(contractions);
@@ -250,7 +265,7 @@ private:
     Value rounded = roundHere(v);
     stored[v] = rounded;
     Operation *from = v.getDefiningOp(), *rounding = rounded.getDefiningOp();
-    if (!from || isa<ConstantOp>(from) ||
+    if (!from || isa<ConstantOp>(from) || digits.contains(v) ||
         !llvm::all_of(v.getUsers(), [&](Operation *user) {
           return user == rounding || readsNarrow(user, v);
         }))
@@ -264,6 +279,9 @@ private:
   /// Whether `user` can read the f32 tensor `v` in the narrow type. A user that
   /// computes in f32 widens the elements when it loads them.
   bool readsNarrow(Operation *user, Value v) {
+    if (llvm::any_of(user->getResults(),
+                     [&](Value result) { return digits.contains(result); }))
+      return false;
     auto conv = dyn_cast<ConvOp>(user);
     if (conv && !isNarrowed(conv))
       return schedule::isDepthwise(conv) && conv.getX() == v;
@@ -281,6 +299,8 @@ private:
   bool isTf32;
   Type narrow;
   std::vector<Operation *> contractions;
+  /// The values that must not be rounded.
+  llvm::SetVector<Value> digits;
   llvm::DenseSet<Operation *> inNarrow;
   /// Maps values to their rounded versions.
   llvm::DenseMap<Value, Value> stored;

@@ -28,6 +28,7 @@
 
 #include "dialects/graph/GraphDialect.h"
 #include "mlir/IR/IRMapping.h"
+#include "passes/decide/NeededDigits.h"
 #include "passes/decide/Passes.h"
 #include "passes/schedule/Anchors.h"
 #include "passes/schedule/Strategy.h"
@@ -48,21 +49,6 @@ namespace {
 bool isWideFloat(Value v) {
   auto tensor = dyn_cast<RankedTensorType>(v.getType());
   return tensor && tensor.getElementType().isF32();
-}
-
-/// Whether `op` only moves or selects elements, without computing new ones.
-bool isMove(Operation *op) {
-  return isa<TransposeOp, ReshapeOp, RefillOp, SliceOp, ConcatOp, PadOp,
-             ExpandOp, TileOp, GatherOp, MaxPoolOp>(op);
-}
-
-/// Whether the operator needs the full precision of float operands: it converts
-/// to integers, or is a function of an angle.
-bool needsDigits(Operation *op) {
-  if (isa<SinOp, CosOp, TanOp>(op))
-    return true;
-  return isa<CastOp, QuantizeOp>(op) &&
-         !isa<FloatType>(elementOf(op->getResult(0)));
 }
 
 /// Whether a kernel supports `op` on a widened operand: `v` is stored in a
@@ -92,14 +78,14 @@ bool takesWidened(BlockArgument operand) {
 /// Whether an operator that needs full precision depends on a group's operand.
 /// With `isResult`, the group's result needs full precision too, so all
 /// operands on which it depends do.
-bool needsDigits(BlockArgument operand, bool isResult) {
+bool isReadExactly(BlockArgument operand, bool isResult) {
   llvm::SetVector<Value> computed;
   computed.insert(operand);
   for (size_t i = 0; i < computed.size(); ++i)
     for (Operation *user : computed[i].getUsers()) {
       if (needsDigits(user) || (isResult && isa<YieldOp>(user)))
         return true;
-      if (isa<ElementwiseOpInterface>(user) || isMove(user))
+      if (isa<ElementwiseOpInterface>(user) || movesElements(user))
         computed.insert(user->getResult(0));
     }
   return false;
@@ -138,7 +124,7 @@ public:
   explicit NarrowForms(FloatType narrow) : narrow(narrow) {}
 
   /// Rewrites widen -> move -> round as a move of the narrow elements.
-  void replace(Block &body) const {
+  void replace(Block &body) {
     for (auto rounding : llvm::make_early_inc_range(body.getOps<CastOp>()))
       if (elementOf(rounding.getResult()) == narrow &&
           isWideFloat(rounding.getX()) && exists(rounding.getX()))
@@ -149,19 +135,33 @@ public:
   }
 
 private:
-  bool exists(Value v) const {
+  bool exists(Value v) {
     Operation *op = v.getDefiningOp();
     if (auto constant = dyn_cast_or_null<ConstantOp>(op))
       return narrowNumber(constant, narrow).has_value();
     if (auto widening = dyn_cast_or_null<CastOp>(op))
       return elementOf(widening.getX()) == narrow;
-    return op && isMove(op) &&
-           llvm::all_of(op->getOperands(), [&](Value operand) {
-             return !isWideFloat(operand) || exists(operand);
-           });
+    if (!op || !movesElements(op))
+      return false;
+    if (auto found = known.find(v); found != known.end())
+      return found->second;
+    bool all = llvm::all_of(op->getOperands(), [&](Value operand) {
+      return !isWideFloat(operand) || exists(operand);
+    });
+    known[v] = all;
+    return all;
   }
 
-  Value of(Value v) const {
+  /// Returns `v` in the narrow type; exists(v) must hold.
+  Value of(Value v) {
+    if (Value form = forms.lookup(v))
+      return form;
+    Value form = build(v);
+    forms[v] = form;
+    return form;
+  }
+
+  Value build(Value v) {
     Operation *op = v.getDefiningOp();
     if (auto widening = dyn_cast<CastOp>(op))
       return widening.getX();
@@ -181,6 +181,9 @@ private:
   }
 
   FloatType narrow;
+  /// The results of exists() and of().
+  llvm::DenseMap<Value, bool> known;
+  llvm::DenseMap<Value, Value> forms;
 };
 
 class Storage {
@@ -257,7 +260,8 @@ private:
         if (isa<BlockArgument>(input) || input.getDefiningOp<ConstantOp>() ||
             (!takesWidened(argument) && !isRead(rowsOf(group), argument))) {
           keepWide(input);
-        } else if (needsDigits(argument, digits.contains(group.getResult(0)))) {
+        } else if (isReadExactly(argument,
+                                 digits.contains(group.getResult(0)))) {
           digits.insert(input);
           keepWide(input);
         }

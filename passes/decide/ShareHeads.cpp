@@ -87,7 +87,7 @@ public:
 
   bool canRewrite() const {
     return anchor.queries() == 1 && times > 1 && values.repeated.axis == axis &&
-           values.repeated.times == times &&
+           values.repeated.times == times && isOfHeads(anchor.scores.getA()) &&
            llvm::all_of(anchor.between, [&](Operation *op) {
              return llvm::all_of(op->getOperands(), [&](Value operand) {
                return isBroadcast(operand) || isOfHeads(operand);

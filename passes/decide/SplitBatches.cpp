@@ -26,6 +26,7 @@
 #include "passes/schedule/GroupCost.h"
 #include "passes/schedule/Plan.h"
 #include "passes/schedule/Strategy.h"
+#include "llvm/ADT/SetVector.h"
 
 #include <numeric>
 
@@ -58,7 +59,10 @@ public:
                 const TargetDescription &target)
       : main(main), parts(parts), target(target) {
     for (Operation &op : main.getBody().front().without_terminator())
-      if (!isConstant(&op))
+      if (llvm::all_of(op.getOperands(),
+                       [&](Value v) { return isConstant(v); }))
+        constants.insert(&op);
+      else
         ops.push_back(&op);
   }
 
@@ -70,17 +74,17 @@ public:
   }
 
 private:
-  /// The cycles of an operator for the whole batch (`whole`), and the
-  /// additional cycles if it is computed in parts (`more`).
+  /// The cycles of an operator for the whole batch (`whole`), the additional
+  /// cycles if it is computed in parts (`more`), and the operands that each
+  /// part reads as a whole.
   struct Cost {
     bool canSplit = false;
     double whole = 0, more = 0;
+    SmallVector<Value> readAsWhole;
   };
 
-  static bool isConstant(Operation *op) {
-    return llvm::all_of(op->getOperands(), [](Value v) {
-      return v.getDefiningOp() && isConstant(v.getDefiningOp());
-    });
+  bool isConstant(Value v) const {
+    return v.getDefiningOp() && constants.contains(v.getDefiningOp());
   }
 
   bool isBatch(Value v) const {
@@ -141,14 +145,17 @@ private:
 
   Cost costOf(Operation *op) {
     if (isView(op))
-      return {canSplitView(op), 0, 0};
+      return {canSplitView(op), 0, 0, {}};
     auto group = dyn_cast<GroupOp>(op);
     if (!group || hasDynamicSizes(group))
       return {};
     auto its = reads(group, 0);
     if (!its || !reads(group, parts - 1))
       return {};
-    Cost cost{true, cyclesOf(group), 0};
+    Cost cost{true, cyclesOf(group), 0, {}};
+    for (const OperandRows &read : *its)
+      if (read.axis < 0)
+        cost.readAsWhole.push_back(group->getOperand(read.operand));
     OpBuilder builder(group);
     SmallVector<Operation *> slices;
     GroupOp part = buildForRows(
@@ -196,7 +203,7 @@ private:
   double againOf(GroupOp group, GroupOp part) const {
     double cycles = call;
     for (Value operand : group.getInputs())
-      if (operand.getDefiningOp() && isConstant(operand.getDefiningOp()) &&
+      if (isConstant(operand) &&
           plan::bytesOf(operand.getType()) > target.l1Bytes)
         cycles +=
             double(plan::bytesOf(operand.getType())) / target.rates.cacheBytes;
@@ -233,6 +240,12 @@ private:
     for (size_t i = first; i <= last; ++i) {
       gain -= costs[i].more;
       whole += costs[i].whole;
+      // All of an operand exists only after the last part of the segment that
+      // computes it.
+      if (llvm::any_of(costs[i].readAsWhole, [&](Value operand) {
+            return members.contains(operand.getDefiningOp());
+          }))
+        return {0, 0};
       // If a segment contains a concatenation, the segment has to compute all
       // operands of the concatenation.
       if (isa<ConcatOp>(ops[i]) &&
@@ -259,10 +272,16 @@ private:
   /// Whether an operation outside of `members` uses `v` or a view of it.
   static bool leaves(Value v,
                      const llvm::SmallPtrSetImpl<Operation *> &members) {
-    return llvm::any_of(v.getUsers(), [&](Operation *user) {
-      return !members.contains(user) ||
-             (isView(user) && leaves(user->getResult(0), members));
-    });
+    llvm::SetVector<Value> views;
+    views.insert(v);
+    for (size_t i = 0; i < views.size(); ++i)
+      for (Operation *user : views[i].getUsers()) {
+        if (!members.contains(user))
+          return true;
+        if (isView(user))
+          views.insert(user->getResult(0));
+      }
+    return false;
   }
 
   /// Returns the segments [first, last] that together save the most cycles when
@@ -384,8 +403,9 @@ private:
   func::FuncOp main;
   int64_t parts;
   const TargetDescription &target;
-  /// The operators of `main`, in order, without those that depend on constants
-  /// only.
+  /// The operators of `main` that depend on constants only, and the other ones
+  /// in order.
+  llvm::DenseSet<Operation *> constants;
   std::vector<Operation *> ops;
   std::vector<Cost> costs;
 };

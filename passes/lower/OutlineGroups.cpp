@@ -163,7 +163,8 @@ struct OutlineGroupsPass : impl::OutlineGroupsBase<OutlineGroupsPass> {
       uint64_t hash = hashOf(group);
       kernel::FuncOp function;
       for (auto &[representative, candidate] : known[hash])
-        if (group.getStrategyAttr() == candidate.getStrategyAttr() &&
+        if (!function &&
+            group.getStrategyAttr() == candidate.getStrategyAttr() &&
             group.getPlanAttr() == candidate.getPlanAttr() &&
             group.getOutputStridesAttr() == candidate.getOutputStridesAttr() &&
             group.getInputStridesAttr() == candidate.getInputStridesAttr() &&
@@ -309,10 +310,23 @@ struct OutlineGroupsPass : impl::OutlineGroupsBase<OutlineGroupsPass> {
     function.erase();
   }
 
+  /// Returns a hash of all that makes kernels differ, except which values the
+  /// operators read. It is only used to find equal groups, since it depends on
+  /// addresses.
   static uint64_t hashOf(graph::GroupOp group) {
-    llvm::hash_code hash = llvm::hash_value(group.getStrategy());
+    auto addressOf = [](Attribute attribute) {
+      return attribute.getAsOpaquePointer();
+    };
+    llvm::hash_code hash = llvm::hash_combine(
+        addressOf(group.getStrategyAttr()), addressOf(group.getPlanAttr()),
+        addressOf(group.getOutputStridesAttr()),
+        addressOf(group.getInputStridesAttr()));
     for (Operation *op : operatorsOf(group))
-      hash = llvm::hash_combine(hash, op->getName().getAsOpaquePointer());
+      hash = llvm::hash_combine(hash,
+                                OperationEquivalence::computeHash(
+                                    op, OperationEquivalence::ignoreHashValue,
+                                    OperationEquivalence::ignoreHashValue,
+                                    OperationEquivalence::IgnoreLocations));
     for (Type type : llvm::concat<const Type>(group.getOperandTypes(),
                                               group.getResultTypes()))
       hash = llvm::hash_combine(hash, type.getAsOpaquePointer());

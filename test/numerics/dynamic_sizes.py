@@ -273,6 +273,13 @@ def decoder_step():
                  ("v", [1, 1, 32]), ("pk", [1, 2, "p", 16]), ("pv", [1, 2, "p", 16]), ("mask", [1, "t"]), integers=("mask",))
 
 
+def four_bits():
+    """Activations in 8 bits, weights in 4. With two dynamic sizes, there are gaps between the batches."""
+    nodes = [helper.make_node("MatMulNBits", ["x", "w", "s"], ["y"], domain="com.microsoft", K=64, N=40, bits=4, block_size=32,
+                              accuracy_level=4)]
+    return model(nodes, {"w": rng.integers(0, 256, (40, 2, 16)).astype(np.uint8), "s": rng.uniform(0.05, 0.15, 80)}, ("x", ["b", "n", 64]))
+
+
 def quarters():
     """Squares split into quarters of rows: the size that must be a multiple of 4 also occurs in the new
     shape."""
@@ -305,6 +312,8 @@ check(args.ingot, "fused operators", fused(), ("n=1..64", "b=1..4"), [{"n": n, "
       [{"n": 65, "b": 1}])
 check(args.ingot, "step of a decoder", decoder_step(), ("p=1..63", "t=1..64"), [{"p": p, "t": p + 1} for p in (1, 2, 7, 33, 63)],
       [{"p": 64, "t": 64}])
+check(args.ingot, "4-bit weights", four_bits(), ("n=1..64", "b=1..4"), [{"n": n, "b": b} for n, b in ((1, 1), (64, 4), (5, 3), (33, 2))],
+      [{"n": 3, "b": 5}])
 check(args.ingot, "attention", attention(), ("m=1..70", "n=1..300"),
       [{"m": m, "n": n} for m, n in ((1, 1), (70, 300), (7, 15), (69, 17), (33, 64), (24, 129), (2, 299), (70, 96), (48, 31))], [{"m": 3, "n": 301}])
 check(args.ingot, "labels", labels())

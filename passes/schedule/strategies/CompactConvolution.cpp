@@ -94,11 +94,8 @@ public:
 
   void emit() {
     hasPatch = areWindowsCopied(b.group, {conv, pool});
-    if (!hasPatch && isFlatMatrix(b.group, {conv, pool})) {
-      int64_t positions = ShapedType::getNumElements(result.drop_back());
-      return emitCompactMatrix(b, conv, b.view(buffer, {positions, channels}),
-                               panels);
-    }
+    if (!hasPatch && isFlatMatrix(b.group, {conv, pool}))
+      return emitCompactMatrix(b, conv, panels);
     isBand = !hasPatch && isCopied({conv, pool});
     for (auto [i, input] : llvm::enumerate(b.group.block->getArguments()))
       if (mayBecomeResult(b.group, input))

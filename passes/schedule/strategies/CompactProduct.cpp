@@ -50,13 +50,9 @@ public:
 
   void emit(KernelBuilder &b) const override {
     auto product = cast<MatMulOp>(b.group.anchor());
-    ProductSizes sizes(product);
     CompactPanels panels(b, *PackedPanels::of(b, product.getB()),
                          CursorTerms::of(product, b.target), /*bias=*/{});
-    emitCompactMatrix(b, product,
-                      b.view(b.bufferOf(product.getA()),
-                             {sizes.rows.most(), sizes.steps.most()}),
-                      panels);
+    emitCompactMatrix(b, product, panels);
   }
 
 private:

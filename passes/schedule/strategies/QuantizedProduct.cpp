@@ -8,7 +8,9 @@
 //          * (sum over the block of x' * number - zero * sum over the block of x')
 //
 // The sums over a block are exact. A thread quantizes some rows into arrays on
-// its stack, then multiplies them by all of its panels of packed weights.
+// its stack, then multiplies them by all of its panels of packed weights. The
+// rows of all batches form one matrix, unless batches have gaps between them
+// (dynamic sizes); then the matrices are multiplied one after the other.
 //
 // In a panel, four bytes of weights of a column are adjacent: with 4 bits,
 // eight steps. The lower halves of the bytes are the even steps, the upper
@@ -151,7 +153,9 @@ public:
   double cost(GroupOnTarget view, const Plan &plan) const override {
     auto product = cast<NarrowMatMulOp>(view.anchor());
     Form form = *Form::of(product.getContext(), view.target);
-    return cycles(Sizes(product), form, tileOf(plan, form), view.target);
+    Sizes sizes(product);
+    return cycles(sizes, form, tileOf(plan, form), view.target) *
+           double(sizes.batches.most());
   }
 
   std::string refuse(GroupOnTarget view, const Plan &plan) const override {
@@ -253,7 +257,7 @@ private:
           scales(PackedPanels::of(b, product.getScales())) {
       if (product.getZeros())
         zeros = PackedPanels::of(b, product.getZeros());
-      noBatch.assign(shapeOf(product).size() - 2, b.index(0));
+      batch.assign(shapeOf(product).size() - 2, b.index(0));
     }
 
     void emit() {
@@ -268,7 +272,14 @@ private:
       if (product.hasZeroPoints())
         offsets = array(sizes.blocks, si32, "row_offsets");
       auto part = [&](Expr begin, Expr end) {
-        overBlocksOfRows(rows, begin, end);
+        if (!mayDiffer(sizes.batches, 1))
+          return overBlocksOfRows(rows, begin, end);
+        Dims result = dimsOf(product.getResult());
+        b.forRange(b.index(0), b.size(sizes.batches), [&](Expr number) {
+          batch = b.delinearize(named(number, "batch"),
+                                ArrayRef(result).drop_back(2));
+          overBlocksOfRows(rows, begin, end);
+        });
       };
       if (full <= 1 || !paysToFork(b.group))
         part(b.index(0), b.index(full));
@@ -328,7 +339,7 @@ private:
 
     ProductLoops::Place placeOf(Expr row, int64_t count,
                                 std::optional<Expr> panel) {
-      return {noBatch, row, count, panel};
+      return {batch, row, count, panel};
     }
 
     /// Emits the quantization of row number `row` of the rows that begin at row
@@ -607,9 +618,9 @@ private:
     int64_t panelWidth, full, rest;
     PackedPanels bytes;
     std::optional<PackedPanels> scales, zeros;
-    /// Batch indices. They are not used, since the rows of all batches form one
-    /// matrix.
-    Exprs noBatch;
+    /// The indices of the matrix that is multiplied. They are not used if the
+    /// rows of all batches form one matrix.
+    Exprs batch;
     /// Arrays of the quantized rows: their elements in groups of four bytes,
     /// and for each block of steps (K) the row's scale and the summand for zero
     /// points (see offsetOf).

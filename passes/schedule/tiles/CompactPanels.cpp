@@ -1,5 +1,6 @@
 #include "passes/schedule/tiles/CompactPanels.h"
 
+#include "dialects/graph/ExprNames.h"
 #include "passes/schedule/PlanFields.h"
 #include "passes/schedule/tiles/TileStore.h"
 #include "passes/schedule/tiles/VectorTile.h"
@@ -130,16 +131,23 @@ TileWork matrixWork(GroupView group, int64_t positions, int64_t columns,
   return work;
 }
 
-void emitCompactMatrix(KernelBuilder &b, Operation *anchor, Value x,
+void emitCompactMatrix(KernelBuilder &b, Operation *anchor,
                        CompactPanels &panels) {
-  int64_t positions = cast<MemRefType>(x.getType()).getDimSize(0),
-          steps = panels.steps();
+  Value x = anchor->getOperand(0), buffer = b.bufferOf(x);
+  Dims sizes = dimsOf(x);
+  sizes.pop_back();
+  int64_t positions = graph::product(sizes).most(), steps = panels.steps();
   for (auto [i, input] : llvm::enumerate(b.group.block->getArguments()))
     if (mayBecomeResult(b.group, input))
       b.allowInPlace(0, i);
   CursorTileChoice choice = compactTile(b.plan);
-  // View the operands of the epilogue as matrices as well: with a row for each
-  // position, or with a single row.
+  // View the result as a matrix, and the operands of the epilogue as well: with
+  // a row for each position, or with a single row. If one of these views does
+  // not exist, because a tensor is part of a larger one, access all of them by
+  // the indices along each axis.
+  Value whole = b.outputs[0],
+        result = b.view(whole, {positions, panels.panels.columns}),
+        left = b.view(buffer, {positions, shapeOf(x).back()});
   SmallVector<std::pair<Value, Value>> operands;
   for (Value input : b.group.block->getArguments()) {
     if (!isEpilogueOperand(input, anchor) ||
@@ -149,8 +157,20 @@ void emitCompactMatrix(KernelBuilder &b, Operation *anchor, Value x,
             count = tensorType(input).getNumElements() / size;
     operands.push_back({input, b.view(b.bufferOf(input), {count, size})});
   }
-  Value whole = b.outputs[0];
-  b.outputs[0] = b.view(whole, {positions, panels.panels.columns});
+  bool isFlat = result && llvm::all_of(operands, [](auto &operand) {
+                  return operand.second != nullptr;
+                });
+  if (isFlat)
+    b.outputs[0] = result;
+  else
+    operands.clear();
+  auto indexOf = [&](Expr position, Expr column) {
+    Exprs at = b.delinearize(position, sizes);
+    for (auto [axis, i] : llvm::enumerate(at))
+      named(i, axisName(axis, sizes.size() + 1));
+    at.push_back(column);
+    return at;
+  };
   forCoveringTiles(b, positions, choice.rows, "position", [&](Expr first) {
     auto rowOfTile = [&](int64_t row) {
       return named(first + double(row), "position_" + Twine(row));
@@ -159,7 +179,9 @@ void emitCompactMatrix(KernelBuilder &b, Operation *anchor, Value x,
       Tile tile = panels.firstSums(choice.rows, panel);
       SmallVector<Value> cursors;
       for (int64_t row = 0; row < choice.rows; ++row)
-        cursors.push_back(cursorAt(b, x, {rowOfTile(row), b.index(0)},
+        cursors.push_back(cursorAt(b, left ? left : buffer,
+                                   left ? Exprs{rowOfTile(row), b.index(0)}
+                                        : indexOf(rowOfTile(row), b.index(0)),
                                    "next_x_" + std::to_string(row)));
       accumulateNext(b, tile, panels.terms, steps, choice, cursors,
                      panels.weightsFrom(panel, b.index(0)));
@@ -172,7 +194,8 @@ void emitCompactMatrix(KernelBuilder &b, Operation *anchor, Value x,
               Exprs at{isRow ? b.index(0) : rowOfTile(row), column};
               b.bindElement(input, b.loadFrom(matrix, elementOf(input), at));
             }
-            return Exprs{rowOfTile(row), column};
+            return isFlat ? Exprs{rowOfTile(row), column}
+                          : indexOf(rowOfTile(row), column);
           },
           panel.firstColumn,
           [&](Expr sum, Expr column) {

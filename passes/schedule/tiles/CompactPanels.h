@@ -74,9 +74,10 @@ void packCompactPanels(graph::GroupOp group, mlir::OpOperand &weights,
 TileWork matrixWork(GroupView group, int64_t positions, int64_t columns,
                     int64_t steps);
 
-/// Emits the matrix product of `x` = [positions, K] and the weights in
-/// `panels`, with its epilogue, which must be flat (hasFlatEpilogue).
-void emitCompactMatrix(KernelBuilder &b, mlir::Operation *anchor, mlir::Value x,
+/// Emits the matrix product of `anchor`'s first operand, an argument of the
+/// group that is read as [positions, K], and the weights in `panels`, with its
+/// epilogue, which must be flat (hasFlatEpilogue).
+void emitCompactMatrix(KernelBuilder &b, mlir::Operation *anchor,
                        CompactPanels &panels);
 
 } // namespace ingot::schedule

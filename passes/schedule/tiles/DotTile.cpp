@@ -718,9 +718,17 @@ Expr interleaveRows(KernelBuilder &b, ArrayRef<Expr> rows, int64_t group) {
   for (Expr row : rows)
     parts.push_back(asStored(b, row));
   Type rowType = parts[0].getType();
+  // The other operand is zero where rows are missing, so the first row may
+  // stand for them unless it can have NaNs or infinities. With constant zeros,
+  // clang 22 crashes on some of these shuffles (Hexagon).
+  Value missing = isa<FloatType>(rows[0].type)
+                      ? arith::ConstantOp::create(
+                            b.builder, b.loc,
+                            cast<TypedAttr>(b.builder.getZeroAttr(rowType)))
+                            .getResult()
+                      : parts[0];
   while (static_cast<int64_t>(parts.size()) < group)
-    parts.push_back(arith::ConstantOp::create(
-        b.builder, b.loc, cast<TypedAttr>(b.builder.getZeroAttr(rowType))));
+    parts.push_back(missing);
   auto vector = dyn_cast<VectorType>(rowType);
   if (!vector)
     return b.wrap(

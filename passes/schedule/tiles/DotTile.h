@@ -103,7 +103,8 @@ Tile addLanes(KernelBuilder &b, Tile &tile, const ColumnVectors &columns);
 
 /// Interleaves `rows`, each a vector of the columns of one row of a matrix,
 /// into groups of `group` elements. For four rows: r0[0] r1[0] r2[0] r3[0]
-/// r0[1] ... Rows that are missing in a group are zeros.
+/// r0[1] ... Rows that are missing in a group must be multiplied by zeros; they
+/// are zeros, or repeat the first row if the elements are integers.
 graph::Expr interleaveRows(KernelBuilder &b, llvm::ArrayRef<graph::Expr> rows,
                            int64_t group);
 /// Like interleaveRows, but returns the result in vectors of `lanes` lanes.

@@ -156,3 +156,43 @@ func.func @half(%x: tensor<8x64xf32>, %w: tensor<64x8xf32>, %a: tensor<8x64xf16>
   %z = graph.matmul %a, %b : (tensor<8x64xf16>, tensor<64x8xf16>) -> tensor<8x8xf16>
   return %y, %z : tensor<8x8xf32>, tensor<8x8xf16>
 }
+
+// The arguments of sine and cosine, and tensors that are converted to integers,
+// are not rounded, and the contractions that compute them multiply f32. A
+// contraction that sums a single product stays in f32, too.
+// CHECK-LABEL: @digits(
+// CHECK: graph.matmul %arg0, %arg1 : (tensor<8x4xf32>, tensor<4x8xf32>) -> tensor<8x8xf32>
+// CHECK: graph.matmul %arg1, %arg0 : (tensor<4x8xf32>, tensor<8x4xf32>) -> tensor<4x4xf32>
+// CHECK: graph.matmul %arg2, %arg3 : (tensor<8x1xf32>, tensor<1x8xf32>) -> tensor<8x8xf32>
+// TF32-LABEL: @digits(
+// TF32-NOT: round_to_tf32
+// TF32: return
+func.func @digits(%x: tensor<8x4xf32>, %w: tensor<4x8xf32>, %u: tensor<8x1xf32>, %v: tensor<1x8xf32>) -> (tensor<8x8xf32>, tensor<4x4xsi32>, tensor<8x8xf32>) {
+  %two = graph.constant dense<2.0> : tensor<f32> : tensor<f32>
+  %a = graph.matmul %x, %w : (tensor<8x4xf32>, tensor<4x8xf32>) -> tensor<8x8xf32>
+  %t = graph.transpose %a {perm = array<i64: 1, 0>} : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  %m = graph.mul %t, %two : (tensor<8x8xf32>, tensor<f32>) -> tensor<8x8xf32>
+  %s = graph.sin %m : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  %b = graph.matmul %w, %x : (tensor<4x8xf32>, tensor<8x4xf32>) -> tensor<4x4xf32>
+  %f = graph.floor %b : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  %i = graph.cast %f : (tensor<4x4xf32>) -> tensor<4x4xsi32>
+  %o = graph.matmul %u, %v : (tensor<8x1xf32>, tensor<1x8xf32>) -> tensor<8x8xf32>
+  return %s, %i, %o : tensor<8x8xf32>, tensor<4x4xsi32>, tensor<8x8xf32>
+}
+
+// If a contraction and a conversion to integers read a tensor, only the
+// contraction reads the rounded one.
+// CHECK-LABEL: @both(
+// CHECK: %[[A:.*]] = graph.relu %arg0
+// CHECK: %[[N:.*]] = graph.cast %[[A]] : (tensor<8x4xf32>) -> tensor<8x4xbf16>
+// CHECK: graph.matmul %[[N]], %{{.*}} : (tensor<8x4xbf16>, tensor<4x8xbf16>) -> tensor<8x8xf32>
+// CHECK: graph.floor %[[A]]
+// CHECK: graph.sigmoid %[[A]]
+func.func @both(%x: tensor<8x4xf32>, %w: tensor<4x8xf32>) -> (tensor<8x8xf32>, tensor<8x4xsi32>, tensor<8x4xf32>) {
+  %a = graph.relu %x : (tensor<8x4xf32>) -> tensor<8x4xf32>
+  %y = graph.matmul %a, %w : (tensor<8x4xf32>, tensor<4x8xf32>) -> tensor<8x8xf32>
+  %f = graph.floor %a : (tensor<8x4xf32>) -> tensor<8x4xf32>
+  %i = graph.cast %f : (tensor<8x4xf32>) -> tensor<8x4xsi32>
+  %s = graph.sigmoid %a : (tensor<8x4xf32>) -> tensor<8x4xf32>
+  return %y, %i, %s : tensor<8x8xf32>, tensor<8x4xsi32>, tensor<8x4xf32>
+}

@@ -123,3 +123,35 @@ func.func @channels(%x: tensor<8x56x56x40xf32>) -> (tensor<8x56x56x40xf32>, tens
   %f = graph.reshape %y : (tensor<8x56x56x40xf32>) -> tensor<8x3136x40xf32>
   return %y, %f : tensor<8x56x56x40xf32>, tensor<8x3136x40xf32>
 }
+
+// -----
+
+// Not split: each part of the multiplication reads the whole result of the
+// group before it.
+// CHECK-LABEL: @whole(
+// CHECK-NOT: graph.slice
+// CHECK: return
+func.func @whole(%x: tensor<64x8192xf32>, %a: tensor<64x64xf32>) -> tensor<64x8192xf32> {
+  %r = graph.exp %x : (tensor<64x8192xf32>) -> tensor<64x8192xf32>
+  %m = graph.matmul %a, %r : (tensor<64x64xf32>, tensor<64x8192xf32>) -> tensor<64x8192xf32>
+  %y = graph.tanh %m : (tensor<64x8192xf32>) -> tensor<64x8192xf32>
+  return %y : tensor<64x8192xf32>
+}
+
+// -----
+
+// Zero points of the rows of a matrix are divided as the rows are.
+// CHECK-LABEL: @row_zeros(
+// UNKNOWN: @row_zeros(
+// CHECK: %[[Z0:.*]] = graph.slice %arg1 {{.*}} -> tensor<4x1xui8>
+// CHECK: graph.group {{.*}}%[[Z0]]{{.*}} -> tensor<4x1xsi32>
+func.func @row_zeros(%x: tensor<64x16384xf32>, %az: tensor<64x1xui8>) -> tensor<64x1xsi32> {
+  %s = graph.constant dense<0.02> : tensor<f32> : tensor<f32>
+  %z = graph.constant dense<0> : tensor<ui8> : tensor<ui8>
+  %w = graph.constant dense<3> : tensor<16384x1xsi8> : tensor<16384x1xsi8>
+  %bz = graph.constant dense<0> : tensor<si8> : tensor<si8>
+  %r = graph.relu %x : (tensor<64x16384xf32>) -> tensor<64x16384xf32>
+  %q = graph.quantize %r, %s, %z : (tensor<64x16384xf32>, tensor<f32>, tensor<ui8>) -> tensor<64x16384xui8>
+  %y = graph.matmul %q, %w, %az, %bz : (tensor<64x16384xui8>, tensor<16384x1xsi8>, tensor<64x1xui8>, tensor<si8>) -> tensor<64x1xsi32>
+  return %y : tensor<64x1xsi32>
+}

@@ -50,6 +50,21 @@ kernel.func @in_place(%x: tensor<5x8xui8>, %w: tensor<8x16xsi8>) -> tensor<5x16x
   kernel.return %y : tensor<5x16xsi32>
 }
 
+// If the last group has fewer than four rows, the left operand is zero for the
+// missing ones, and the first row of the group stands for them.
+// CHECK-LABEL: @in_place_left(
+// CHECK: vector.load %{{.*}} : memref<5x16xi8>, vector<16xi8>
+// CHECK: kernel.dot unsigned
+// CHECK: %[[LAST:.*]] = vector.load %{{.*}} : memref<5x16xi8>, vector<16xi8>
+// CHECK-NEXT: %[[PAIR:.*]] = vector.shuffle %[[LAST]], %[[LAST]] [0, 16, 1, 17,
+// CHECK: vector.shuffle %[[PAIR]], %{{.*}} [0, 1, 32, 33, 2, 3, 34, 35,
+// CHECK: vector.from_elements %{{.*}}, %c0_i8, %c0_i8, %c0_i8
+// CHECK: kernel.dot unsigned
+kernel.func @in_place_left(%x: tensor<5x5xui8>, %w: tensor<5x16xsi8>) -> tensor<5x16xsi32> attributes {strategy = "integer-product", plan = {columns = 16, rows = 5, splits = 1}, comment = ""} {
+  %y = graph.matmul %x, %w : (tensor<5x5xui8>, tensor<5x16xsi8>) -> tensor<5x16xsi32>
+  kernel.return %y : tensor<5x16xsi32>
+}
+
 // On a target that stores only whole registers fast, four vectors of 32-bit
 // sums become one vector of 8-bit results.
 // HEXAGON-LABEL: @bytes(
