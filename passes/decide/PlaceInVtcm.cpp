@@ -181,10 +181,14 @@ private:
     return copied;
   }
 
+  /// Whether `group` can be computed in row bands. The row bands of several
+  /// images would not be contiguous in the result, so there is only one image.
   static bool isByRows(GroupOp group) {
-    return group.getNumResults() == 1 &&
-           shapeOf(group.getResult(0)).size() > 1 &&
-           operandRows(group, {0, shapeOf(group.getResult(0))[1]}).has_value();
+    if (group.getNumResults() != 1)
+      return false;
+    ArrayRef<int64_t> shape = shapeOf(group.getResult(0));
+    return shape.size() > 1 && shape[0] == 1 &&
+           operandRows(group, {0, shape[1]}).has_value();
   }
 
   /// Returns, for each row band of `height` rows of the group's result, the

@@ -5,6 +5,7 @@
 // RUN: %ingot-opt %t/rows.mlir -decide-form-groups=target=hexagon-v67 "-decide-place-in-vtcm=target=hexagon-v67 max-bytes=512" | FileCheck %s --check-prefix=SMALL
 // RUN: %ingot-opt %t/pad.mlir -decide-form-groups=target=hexagon-v67 "-decide-place-in-vtcm=target=hexagon-v67 max-bytes=2048" | FileCheck %s --check-prefix=PAD
 // RUN: %ingot-opt %t/words.mlir -decide-form-groups=target=hexagon-v67 "-decide-place-in-vtcm=target=hexagon-v67 max-bytes=65536" | FileCheck %s --check-prefix=WORDS
+// RUN: %ingot-opt %t/images.mlir -decide-form-groups=target=hexagon-v67 "-decide-place-in-vtcm=target=hexagon-v67 max-bytes=4096" | FileCheck %s --check-prefix=IMAGES
 // REQUIRES: ingot-opt
 
 // A result that only vector instructions read is stored in VTCM. The input of
@@ -78,4 +79,24 @@ func.func @main(%x: tensor<64x64xui8>) -> tensor<64x128xsi32> {
   %w = graph.constant dense<3> : tensor<64x128xsi8> : tensor<64x128xsi8>
   %y = graph.matmul %x, %w : (tensor<64x64xui8>, tensor<64x128xsi8>) -> tensor<64x128xsi32>
   return %y : tensor<64x128xsi32>
+}
+
+// The row bands of two images would not be contiguous in the result, so a group
+// that computes two images is not computed in row bands, even if its operand
+// broadcasts to both images or is transposed.
+// IMAGES: @broadcast{{.*}}kernel.vtcm_least
+// IMAGES-NOT: graph.slice
+// IMAGES-NOT: graph.concat
+// IMAGES: @transposed{{.*}}kernel.vtcm_least
+// IMAGES-NOT: graph.slice
+// IMAGES-NOT: graph.concat
+//--- images.mlir
+func.func @broadcast(%x: tensor<64x128xui8>, %c: tensor<2x1x128xui8>) -> tensor<2x64x128xui8> {
+  %y = graph.xor %x, %c : (tensor<64x128xui8>, tensor<2x1x128xui8>) -> tensor<2x64x128xui8>
+  return %y : tensor<2x64x128xui8>
+}
+func.func @transposed(%x: tensor<64x2x128xui8>, %c: tensor<128xui8>) -> tensor<2x64x128xui8> {
+  %t = graph.transpose %x {perm = array<i64: 1, 0, 2>} : (tensor<64x2x128xui8>) -> tensor<2x64x128xui8>
+  %y = graph.xor %t, %c : (tensor<2x64x128xui8>, tensor<128xui8>) -> tensor<2x64x128xui8>
+  return %y : tensor<2x64x128xui8>
 }
