@@ -27,7 +27,7 @@ llvm::SetVector<Value> valuesWithDigits(Operation *root) {
         values.insert(operand);
   };
   root->walk([&](Operation *op) {
-    if (needsDigits(op))
+    if (needsDigits(op) && !isa<QuantizeOp>(op))
       addOperands(op);
   });
   for (size_t i = 0; i < values.size(); ++i)

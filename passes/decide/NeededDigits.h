@@ -17,7 +17,8 @@ bool needsDigits(mlir::Operation *op);
 
 /// Returns the values in `root` from which elementwise operators and moves
 /// compute operands of operators that need full precision (needsDigits), these
-/// operands included.
+/// operands included. Quantization does not count: it rounds more than a
+/// contraction in a narrow type does.
 llvm::SetVector<mlir::Value> valuesWithDigits(mlir::Operation *root);
 
 } // namespace ingot::decide

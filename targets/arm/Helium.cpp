@@ -29,25 +29,14 @@ static constexpr llvm::StringLiteral openText =
 // Which lanes of a vector of floats are NaN, and which are numbers.
 #define INGOT_IS_NAN(X) (INGOT_OPAQUE(X) != (X))
 #define INGOT_IS_NUMBER(X) (INGOT_OPAQUE(X) == (X))
-// The larger and the smaller of two vectors; B if A or B is NaN. See INGOT_OPAQUE.
-#define INGOT_LARGER(A, B) \
-  __extension__({ \
-    const float __attribute__((vector_size(sizeof(A)))) ingot_a = INGOT_OPAQUE(A), ingot_b = B; \
-    ingot_a > ingot_b ? ingot_a : ingot_b; \
-  })
-#define INGOT_SMALLER(A, B) \
-  __extension__({ \
-    const float __attribute__((vector_size(sizeof(A)))) ingot_a = A, ingot_b = INGOT_OPAQUE(B); \
-    ingot_a < ingot_b ? ingot_a : ingot_b; \
-  })
 )";
 
 /// An entry of the table of intrinsics for a comparison of LANES floats.
 #define COMPARISON(LANES, PREDICATE, SPELLING)                                 \
   {"arith.cmpf[" PREDICATE "]", "f32x" LANES, "i1x" LANES, SPELLING}
 
-/// Entries of the table of intrinsics for comparisons, maximum and minimum of
-/// vectors of LANES floats.
+/// Entries of the table of intrinsics for comparisons of vectors of LANES
+/// floats.
 #define COMPARISONS(LANES)                                                     \
   COMPARISON(LANES, "nan", "INGOT_IS_NAN({0})"),                               \
       COMPARISON(LANES, "number", "INGOT_IS_NUMBER({0})"),                     \
@@ -60,11 +49,7 @@ static constexpr llvm::StringLiteral openText =
       COMPARISON(LANES, "ogt of splat", "INGOT_OPAQUE({0}) > {1}"),            \
       COMPARISON(LANES, "oge of splat", "INGOT_OPAQUE({0}) >= {1}"),           \
       COMPARISON(LANES, "ule of splat", "~(INGOT_OPAQUE({0}) > {1})"),         \
-      COMPARISON(LANES, "ult of splat", "~(INGOT_OPAQUE({0}) >= {1})"),        \
-      {"max[of splat]", "f32x" LANES, "f32x" LANES,                            \
-       "INGOT_LARGER({0}, ({1}))"},                                            \
-      {"min[with splat]", "f32x" LANES, "f32x" LANES,                          \
-       "INGOT_SMALLER(({0}), {1})"}
+      COMPARISON(LANES, "ult of splat", "~(INGOT_OPAQUE({0}) >= {1})")
 
 static const std::vector<Intrinsic> intrinsics = {
     COMPARISONS("4"),

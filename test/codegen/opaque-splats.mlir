@@ -34,7 +34,7 @@ module {
     kernel.return
   }
   // CHECK-LABEL: void relu(
-  // CHECK: INGOT_LARGER(f32x4{}, (x0))
+  // CHECK: (INGOT_OPAQUE(f32x4{}) > x0) ? f32x4{} : x0
   kernel.func @relu(%x0: memref<4xf32> {kernel.name = "x"}) {
     %c0 = arith.constant 0 : index
     %zero = arith.constant dense<0.0> : vector<4xf32>

@@ -71,4 +71,5 @@ def layers():
 
 
 if __name__ == "__main__":
-    sys.exit(compare(__doc__, layers(), refused=()))
+    # The memory of emulated machines is too small for the largest sizes of a large layer with dynamic sizes.
+    sys.exit(compare(__doc__, layers(), refused=("lstm-shared",) if "--target" in sys.argv else ()))
