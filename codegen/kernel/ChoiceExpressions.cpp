@@ -58,9 +58,37 @@ Expression KernelPrinter::compare(arith::CmpIOp op) {
           Binding::Compare};
 }
 
+/// Returns the name, in a target's table, of a comparison of vectors of floats:
+/// "arith.cmpf[olt of splat]" or "arith.cmpf[olt with splat]" if all lanes of
+/// the left or only of the right operand are equal, otherwise
+/// "arith.cmpf[olt]". A comparison of an operand with itself that detects NaN
+/// is named "arith.cmpf[nan]" or, if it is true for numbers,
+/// "arith.cmpf[number]".
+std::string KernelPrinter::comparisonName(arith::CmpFOp op) {
+  using P = arith::CmpFPredicate;
+  Value left = op.getLhs(), right = op.getRhs();
+  P predicate = op.getPredicate();
+  if (left == right && (predicate == P::UNE || predicate == P::UNO))
+    return "arith.cmpf[nan]";
+  if (left == right && (predicate == P::OEQ || predicate == P::ORD))
+    return "arith.cmpf[number]";
+  std::string name =
+      ("arith.cmpf[" + arith::stringifyCmpFPredicate(predicate)).str();
+  if (splatSource(left))
+    name += " of splat";
+  else if (splatSource(right))
+    name += " with splat";
+  return name + "]";
+}
+
 Expression KernelPrinter::compare(arith::CmpFOp op) {
   using P = arith::CmpFPredicate;
   bool vector = isVector(op.getType());
+  if (vector)
+    if (const Intrinsic *row = context.target.intrinsic(
+            comparisonName(op), op.getLhs().getType(), op.getType()))
+      return {"(" + spelled(row->spelling, op->getOperands()) + ")",
+              Binding::Primary};
   auto [x, y] = mixedOperands(op.getLhs(), op.getRhs());
   std::string a = within(x, Binding::Sum), b = within(y, Binding::Sum);
   auto negated = [&](const std::string &text) -> Expression {
@@ -123,17 +151,26 @@ Sign KernelPrinter::commonSign(Value a, Value b) {
 
 /// Prints the maximum `a > b ? a : b` or the minimum `a < b ? a : b` of vectors
 /// as an intrinsic. Returns nullopt if the target's table has none: it contains
-/// only those that compilers do not reliably select.
+/// only those that compilers do not reliably select. The name in the table is
+/// "max" or "min", or "max[of splat]", "max[with splat]" and so on if all lanes
+/// of the left or of the right operand are equal.
 std::optional<Expression> KernelPrinter::extremum(arith::SelectOp op) {
   std::optional<bool> isMax =
       isVector(op.getType()) ? kernel::isMaximum(op) : std::nullopt;
   if (!isMax)
     return std::nullopt;
-  const Intrinsic *row = context.target.intrinsic(*isMax ? "max" : "min",
-                                                  op.getType(), op.getType());
+  Value operands[] = {op.getTrueValue(), op.getFalseValue()};
+  std::string name = *isMax ? "max" : "min";
+  auto find = [&](const Twine &name) {
+    return context.target.intrinsic(name.str(), op.getType(), op.getType());
+  };
+  const Intrinsic *row = find(name);
+  if (!row && splatSource(operands[0]))
+    row = find(name + "[of splat]");
+  if (!row && splatSource(operands[1]))
+    row = find(name + "[with splat]");
   if (!row)
     return std::nullopt;
-  Value operands[] = {op.getTrueValue(), op.getFalseValue()};
   return intrinsic(row->spelling, operands, op.getType());
 }
 

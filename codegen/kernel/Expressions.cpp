@@ -132,8 +132,8 @@ std::string KernelPrinter::helper(const std::string &name) {
   return name;
 }
 
-Expression KernelPrinter::intrinsic(StringRef spelling, ValueRange operands,
-                                    Type type, Sign sign) {
+/// Returns the text `spelling` of a target's table with the operands inserted.
+std::string KernelPrinter::spelled(StringRef spelling, ValueRange operands) {
   std::string text, written = out.language.spelled(spelling);
   StringRef rest = written;
   while (!rest.empty()) {
@@ -145,9 +145,14 @@ Expression KernelPrinter::intrinsic(StringRef spelling, ValueRange operands,
       rest = rest.drop_front();
     }
   }
+  return text;
+}
+
+Expression KernelPrinter::intrinsic(StringRef spelling, ValueRange operands,
+                                    Type type, Sign sign) {
   // Intrinsics return vector types of the target's header, with other element
   // types than the generated source has, so the result is cast.
-  Expression call = {text, Binding::Unary,
+  Expression call = {spelled(spelling, operands), Binding::Unary,
                      type.isIndex() ? Sign::Signed : Sign::Unsigned};
   if (isVector(type)) {
     call = castTo(typeName(type, sign), call);

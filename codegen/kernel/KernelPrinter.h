@@ -218,6 +218,7 @@ private:
   Expression multiplyAdd(mlir::Value a, mlir::Value b, mlir::Value c);
   Expression compare(mlir::arith::CmpIOp op);
   Expression compare(mlir::arith::CmpFOp op);
+  std::string comparisonName(mlir::arith::CmpFOp op);
   std::optional<Expression> extremum(mlir::arith::SelectOp op);
   Expression select(mlir::arith::SelectOp op);
   Sign commonSign(mlir::Value a, mlir::Value b);
@@ -225,6 +226,7 @@ private:
   Expression convert(mlir::Operation *op, Sign from, Sign to);
   Expression convertPartOfByte(mlir::Operation *op, Sign from, Sign to);
   Expression bitcast(mlir::Operation *op);
+  std::string spelled(llvm::StringRef spelling, mlir::ValueRange operands);
   Expression intrinsic(llvm::StringRef spelling, mlir::ValueRange operands,
                        mlir::Type type, Sign sign = Sign::Unsigned);
   std::optional<Expression> intrinsic(mlir::Operation *op);

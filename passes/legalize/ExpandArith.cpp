@@ -35,48 +35,6 @@ namespace ingot::legalize {
 
 namespace {
 
-/// Whether `value` is a scalar or splat constant other than NaN.
-bool isNumber(Value value) {
-  APFloat number(0.0f);
-  return matchPattern(value, m_ConstantFloat(&number)) && !number.isNaN();
-}
-
-/// Whether `value` is never NaN: a constant other than NaN; a maxnum or minnum
-/// with such an operand; a maximum or minimum formed by a select whose last
-/// operand is such a value; or a loop-carried value computed by these
-/// operations only. `assumed` contains the loop-carried values under
-/// examination, which are assumed never to be NaN.
-bool isNeverNan(Value value, SmallVectorImpl<Value> &assumed) {
-  if (isNumber(value) || llvm::is_contained(assumed, value))
-    return true;
-  if (auto result = dyn_cast<OpResult>(value)) {
-    if (auto select = result.getDefiningOp<arith::SelectOp>())
-      return kernel::isMaximum(select) &&
-             isNeverNan(select.getFalseValue(), assumed);
-    if (isa<arith::MaxNumFOp, arith::MinNumFOp>(result.getOwner()))
-      return llvm::any_of(result.getOwner()->getOperands(),
-                          [&](Value x) { return isNeverNan(x, assumed); });
-    auto loop = result.getDefiningOp<scf::ForOp>();
-    return loop &&
-           isNeverNan(loop.getRegionIterArgs()[result.getResultNumber()],
-                      assumed);
-  }
-  auto argument = cast<BlockArgument>(value);
-  auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());
-  if (!loop || argument.getArgNumber() == 0)
-    return false;
-  // If the assumption about `value` was wrong, also drop the assumptions that
-  // were made while it was examined.
-  size_t before = assumed.size();
-  assumed.push_back(value);
-  bool isNever =
-      isNeverNan(loop.getTiedLoopInit(argument)->get(), assumed) &&
-      isNeverNan(loop.getTiedLoopYieldedValue(argument)->get(), assumed);
-  if (!isNever)
-    assumed.truncate(before);
-  return isNever;
-}
-
 /// Expands minimum and maximum of floats: maximumf and minimumf return NaN if
 /// an operand is NaN; maxnumf and minnumf return the operand that is not NaN.
 template <typename Op, arith::CmpFPredicate predicate, bool propagatesNan>
@@ -93,7 +51,7 @@ struct ExpandFloatExtremum : OpRewritePattern<Op> {
                          op.getType()))
       return failure();
     Location loc = op.getLoc();
-    if (isNumber(x))
+    if (kernel::isNumber(x))
       std::swap(x, y);
     auto pick = [&](Value a, Value b) -> Value {
       Value better = arith::CmpFOp::create(rewriter, loc, predicate, a, b);
@@ -102,7 +60,7 @@ struct ExpandFloatExtremum : OpRewritePattern<Op> {
     // `pick(a, b)` returns b if either operand is NaN. Here, only x can be NaN.
     // An operation that returns NaN then becomes pick(y, x), and one that
     // returns the number y becomes pick(x, y).
-    if (isNumber(y)) {
+    if (kernel::isNumber(y)) {
       rewriter.replaceOp(op, propagatesNan ? pick(y, x) : pick(x, y));
       return success();
     }
@@ -144,11 +102,10 @@ struct FormFloatExtremum : OpRewritePattern<arith::SelectOp> {
     std::optional<bool> isMax = kernel::isMaximum(op);
     if (!isMax || !isa<FloatType>(elementOf(op.getType())))
       return failure();
-    if (isNumber(op.getTrueValue()))
+    if (kernel::isNumber(op.getTrueValue()))
       return *isMax ? form<arith::MaximumFOp>(op, rewriter)
                     : form<arith::MinimumFOp>(op, rewriter);
-    SmallVector<Value> assumed;
-    if (isNeverNan(op.getFalseValue(), assumed))
+    if (kernel::isNeverNan(op.getFalseValue()))
       return *isMax ? form<arith::MaxNumFOp>(op, rewriter)
                     : form<arith::MinNumFOp>(op, rewriter);
     return failure();

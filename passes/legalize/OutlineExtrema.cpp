@@ -12,6 +12,9 @@
 // it to round floats to integers: after 1.5 * 2^23 has been added to a float,
 // the lowest bits of the sum are the rounded number.
 //
+// Vectors for whose maximum or minimum the target's table has an entry if all
+// lanes of an operand are equal keep the two operations.
+//
 // If the target's compiler uses an instruction for `a > b ? a : b` that does
 // not return b if b is NaN, a test for NaN is inserted:
 //
@@ -33,6 +36,34 @@ using namespace mlir;
 namespace ingot::legalize {
 #define GEN_PASS_DEF_OUTLINEEXTREMA
 #include "passes/legalize/Passes.h.inc"
+
+/// Whether all lanes of a vector are equal.
+static bool isSplat(Value value) {
+  DenseElementsAttr lanes;
+  if (matchPattern(value, m_Constant(&lanes)))
+    return lanes.isSplat();
+  auto broadcast = value.getDefiningOp<vector::BroadcastOp>();
+  return broadcast && !isVector(broadcast.getSourceType());
+}
+
+/// Whether the target's table has an entry for this maximum or minimum because
+/// all lanes of an operand are equal, and its compiler would treat NaN wrongly
+/// otherwise. A function would hide that the lanes are equal.
+static bool isIntrinsicOfSplat(arith::SelectOp select, bool isMax,
+                               const TargetDescription &target) {
+  Type type = select.getType();
+  // `select` is a maximum or minimum of numbers if its last operand is a number
+  // and the other one is never NaN.
+  if (kernel::isNumber(select.getFalseValue()) &&
+      kernel::isNeverNan(select.getTrueValue()))
+    return false;
+  return (isSplat(select.getTrueValue()) &&
+          target.intrinsic(isMax ? "max[of splat]" : "min[of splat]", type,
+                           type)) ||
+         (isSplat(select.getFalseValue()) &&
+          target.intrinsic(isMax ? "max[with splat]" : "min[with splat]", type,
+                           type));
+}
 
 static void outline(arith::SelectOp select, bool isMax,
                     NumberFunctions &functions) {
@@ -138,9 +169,7 @@ static Value resultForNan(arith::SelectOp select) {
 /// may be NaN.
 static void keepNan(arith::SelectOp select) {
   Value suspect = resultForNan(select);
-  APFloat number(0.0f);
-  if (!suspect ||
-      (matchPattern(suspect, m_ConstantFloat(&number)) && !number.isNaN()))
+  if (!suspect || kernel::isNumber(suspect))
     return;
   OpBuilder builder(select.getContext());
   builder.setInsertionPointAfter(select);
@@ -172,6 +201,7 @@ struct OutlineExtremaPass : impl::OutlineExtremaBase<OutlineExtremaPass> {
   using Base::Base;
 
   void runOnOperation() override {
+    const TargetDescription &target = *lookupTarget(targetName);
     SmallVector<std::pair<arith::SelectOp, bool>> work;
     getOperation().walk([&](arith::SelectOp select) {
       Type type = select.getType();
@@ -179,7 +209,8 @@ struct OutlineExtremaPass : impl::OutlineExtremaBase<OutlineExtremaPass> {
           !element.isF32() && !element.isF64() && !type.isInteger(32) &&
           !type.isIndex())
         return;
-      if (std::optional<bool> isMax = kernel::isMaximum(select))
+      std::optional<bool> isMax = kernel::isMaximum(select);
+      if (isMax && !isIntrinsicOfSplat(select, *isMax, target))
         work.push_back({select, *isMax});
     });
     NumberFunctions functions(getOperation());
@@ -192,7 +223,7 @@ struct OutlineExtremaPass : impl::OutlineExtremaBase<OutlineExtremaPass> {
       for (arith::BitcastOp op : casts)
         outlineClampedBits(op, functions);
     }
-    if (!lookupTarget(targetName)->extremaDropNan)
+    if (!target.extremaDropNan)
       return;
     SmallVector<arith::SelectOp> selects;
     getOperation().walk([&](arith::SelectOp op) { selects.push_back(op); });

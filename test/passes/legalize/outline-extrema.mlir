@@ -1,5 +1,6 @@
 // RUN: %ingot-opt %s -legalize-outline-extrema | FileCheck %s
 // RUN: %ingot-opt %s -legalize-outline-extrema="target=hexagon-v67" | FileCheck %s --check-prefix=NAN
+// RUN: %ingot-opt %s -legalize-outline-extrema="target=cortex-m55" | FileCheck %s --check-prefix=SPLAT
 // REQUIRES: ingot-opt
 
 // A comparison and a select in either order of the operands become a call of a
@@ -117,5 +118,32 @@ kernel.func @orders(%x: memref<5xf32>) {
   %ge = arith.cmpf oge, %a, %zero : f32
   %2 = arith.select %ge, %a, %zero : f32
   memref.store %2, %x[%c2] : memref<5xf32>
+  kernel.return
+}
+
+// A vector and zero stay a comparison and a select for a target whose table has
+// an entry for it; limits of what is never NaN do not.
+// CHECK-LABEL: kernel.func @of_splat
+// CHECK: call @max_f32x4
+// SPLAT-LABEL: kernel.func @of_splat
+// SPLAT: arith.cmpf ogt
+// SPLAT-NEXT: %[[Y:.*]] = arith.select
+// SPLAT: %[[Z:.*]] = func.call @max_f32x4
+// SPLAT: func.call @min_f32x4(%[[Z]]
+kernel.func @of_splat(%x: memref<8xf32>) {
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %zero = arith.constant dense<0.0> : vector<4xf32>
+  %six = arith.constant dense<6.0> : vector<4xf32>
+  %s = vector.load %x[%c0] : memref<8xf32>, vector<4xf32>
+  %more = arith.cmpf ogt, %zero, %s : vector<4xf32>
+  %0 = arith.select %more, %zero, %s : vector<4xi1>, vector<4xf32>
+  vector.store %0, %x[%c0] : memref<8xf32>, vector<4xf32>
+  %t = vector.load %x[%c4] : memref<8xf32>, vector<4xf32>
+  %above = arith.cmpf ogt, %t, %zero : vector<4xf32>
+  %1 = arith.select %above, %t, %zero : vector<4xi1>, vector<4xf32>
+  %below = arith.cmpf olt, %1, %six : vector<4xf32>
+  %2 = arith.select %below, %1, %six : vector<4xi1>, vector<4xf32>
+  vector.store %2, %x[%c4] : memref<8xf32>, vector<4xf32>
   kernel.return
 }
