@@ -233,6 +233,10 @@ def integers():
              helper.make_node("Add", ["small", "x"], ["out"])]
     unique = Case("unique-large", nodes, {"x": ints(0, 0, 0)}, {"large": large, "offset": np.array(2**53)}, outputs=("out", "at", "from", "count"))
     yield wanted(unique, ints(0, 1, 2), ints(1, 0, 2), ints(1, 0, 2, 0), ints(2, 1, 1))
+    for dtype, high in ((np.uint8, 255), (np.uint16, 0x8000)):
+        by = (np.arange(64) % 8).astype(dtype)
+        node = helper.make_node("BitShift", ["c", "y"], ["out"], direction="RIGHT")
+        yield wanted(Case(f"shift-constant-{np.dtype(dtype).name}", [node], {"y": by}, {"c": np.array(high, dtype)}), np.right_shift(dtype(high), by))
     for dtype in (np.int32, np.int64):
         x = np.array([-2, -1, 0, 1, 2], dtype)
         for threshold in (0.5, -0.5, 0.0, -1.5):
