@@ -395,6 +395,22 @@ static Value floatToInt(Expr x, Type to, bool isUnsignedTo) {
   return select(x > hi, Expr{&b, highV, to}, result).value;
 }
 
+/// Narrows a double to f32 by rounding to odd: of the two floats next to an `x`
+/// that no float equals, the one whose lowest bit is 1. Rounding the result to a
+/// type with at least two bits of significand fewer is the same as rounding `x`
+/// to that type, whereas rounding twice to nearest is not.
+static Expr narrowToOdd(Expr x, Type f32) {
+  ElementBuilder &b = *x.builder;
+  Expr nearest{&b, make<arith::TruncFOp>(x, inLanesOf(x, f32), x.value), f32};
+  Expr back{&b, make<arith::ExtFOp>(x, x.value.getType(), nearest.value),
+            x.type};
+  Type ui32 = IntegerType::get(f32.getContext(), 32, IntegerType::Unsigned);
+  Expr one = b.constantInt(1, ui32);
+  Expr bits = bitcast(nearest, ui32);
+  Expr towardsZero = select(abs(back) > abs(x), bits - one, bits);
+  return bitcast(select(notEqual(back, x), towardsZero | one, bits), f32);
+}
+
 Expr convert(Expr x, Type to, bool saturate) {
   if (x.type == to)
     return x;
@@ -410,7 +426,8 @@ Expr convert(Expr x, Type to, bool saturate) {
     if (from.getWidth() < toWidth)
       v = make<arith::ExtFOp>(x, inLanesOf(x, compute), v);
     else if (from.getWidth() > toWidth)
-      v = make<arith::TruncFOp>(x, inLanesOf(x, compute), v);
+      v = compute == to ? make<arith::TruncFOp>(x, inLanesOf(x, compute), v)
+                        : narrowToOdd({&b, v, from}, compute).value;
     // Rounds to the narrow type `to` here, and holds the result in the wider
     // type of the computation.
     if (compute != to) {

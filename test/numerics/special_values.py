@@ -246,6 +246,17 @@ def integers():
             yield wanted(case, (x > threshold).astype(dtype))
 
 
+def narrowing():
+    """Doubles between two narrow floats: rounding to float32 first would give a tie, an infinity or a subnormal number."""
+    x = np.array([1 + 2**-11 + 2**-40, 1 + 3 * 2**-11 - 2**-50, 65519.99999, 65520, 2**-25 * (1 + 2**-30), 2**-25, 1e300, -1e-300, np.inf, np.nan, 0.1, 2049] * 3)
+    with np.errstate(over="ignore"):
+        yield wanted(one("cast-double-float16", "Cast", {"x": np.concatenate([x, -x])}, to=10, tolerance=0), np.concatenate([x, -x]).astype(np.float16))
+    x = np.array([1 + 2**-8 + 2**-40, 1 + 3 * 2**-8 - 2**-40, 1 + 2**-8, 1e300, 3.4e38, np.inf] * 3)
+    nodes = [helper.make_node("Cast", ["x"], ["y"], to=16), helper.make_node("Cast", ["y"], ["out"], to=1)]
+    want = np.array([1 + 2**-7, 1 + 2**-7, 1, np.inf, np.inf, np.inf] * 3, np.float32)
+    yield wanted(Case("cast-double-bfloat16", nodes, {"x": x}, tolerance=0), want)
+
+
 def zeros():
     for name, x in (("zeros", np.zeros((3, 5), np.float32)), ("negative-zeros", -np.zeros((7,), np.float32)), ("one", np.zeros((1,), np.float32))):
         yield one(f"quantize-dynamic-{name}", "DynamicQuantizeLinear", {"x": x}, outputs=("out", "scale", "zero"), tolerance=0)
@@ -254,4 +265,4 @@ def zeros():
 
 
 if __name__ == "__main__":
-    raise SystemExit(compare(__doc__, pools(), propagation(), reductions(), statistics(), angles(), integers(), zeros(), refused=()))
+    raise SystemExit(compare(__doc__, pools(), propagation(), reductions(), statistics(), angles(), integers(), narrowing(), zeros(), refused=()))
