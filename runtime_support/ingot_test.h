@@ -115,7 +115,7 @@ inline double magnitude(double x) { return x < 0 ? -x : x; }
 /// position only.
 class Summing {
 public:
-  double sums[4] = {0, 0, 0, 0}, squares = 0;
+  double sums[4] = {0, 0, 0, 0};
   size_t odd = 0;
   void add(double x) {
     state = state * 1664525u + 1013904223u;
@@ -123,7 +123,6 @@ public:
       ++odd;
       return;
     }
-    squares += x * x;
     for (int k = 0; k < 4; ++k)
       sums[k] += state >> (28 + k) & 1 ? x : -x;
   }
