@@ -107,6 +107,18 @@ inline double element(const void *data, Type type, size_t index) {
   return 0;
 }
 
+/// Whether two elements are the same: different 64-bit integers may be equal as
+/// doubles.
+inline bool isSame(const void *got, const void *want, Type type, size_t index) {
+  const double a = element(got, type, index), b = element(want, type, index);
+  if (type != I64 && type != U64)
+    return a == b || (a != a && b != b);
+  uint64_t bits, wanted;
+  __builtin_memcpy(&bits, static_cast<const unsigned char *>(got) + 8 * index, 8);
+  __builtin_memcpy(&wanted, static_cast<const unsigned char *>(want) + 8 * index, 8);
+  return bits == wanted;
+}
+
 /// Whether a number is neither infinite nor NaN.
 inline bool isFinite(double x) { return x - x == 0; }
 inline double magnitude(double x) { return x < 0 ? -x : x; }
@@ -115,7 +127,7 @@ inline double magnitude(double x) { return x < 0 ? -x : x; }
 /// position only.
 class Summing {
 public:
-  double sums[4] = {0, 0, 0, 0}, squares = 0;
+  double sums[4] = {0, 0, 0, 0};
   size_t odd = 0;
   void add(double x) {
     state = state * 1664525u + 1013904223u;
@@ -123,7 +135,6 @@ public:
       ++odd;
       return;
     }
-    squares += x * x;
     for (int k = 0; k < 4; ++k)
       sums[k] += state >> (28 + k) & 1 ? x : -x;
   }
@@ -218,13 +229,13 @@ public:
     double largest = 0;
     size_t bad = 0, firstBad = 0;
     for (size_t i = 0; i < elements; ++i) {
-      const double a = element(got, type, i), b = element(want, type, i);
-      if (a == b || (a != a && b != b))
+      if (isSame(got, want, type, i))
         continue;
-      const double error = magnitude(a - b);
+      const double b = element(want, type, i), error = magnitude(element(got, type, i) - b);
       if (!(error <= largest))
         largest = error;
-      if (error <= absolute + relative * magnitude(b) && isFinite(b))
+      const double allowed = absolute + relative * magnitude(b);
+      if (allowed > 0 && error <= allowed && isFinite(b))
         continue;
       if (bad++ == 0)
         firstBad = i;

@@ -151,17 +151,26 @@ Sign KernelPrinter::commonSign(Value a, Value b) {
 
 /// Prints the maximum `a > b ? a : b` or the minimum `a < b ? a : b` of vectors
 /// as an intrinsic. Returns nullopt if the target's table has none: it contains
-/// only those that compilers do not reliably select.
+/// only those that compilers do not reliably select. The name in the table is
+/// "max" or "min", or "max[of splat]", "max[with splat]" and so on if all lanes
+/// of the left or of the right operand are equal.
 std::optional<Expression> KernelPrinter::extremum(arith::SelectOp op) {
   std::optional<bool> isMax =
       isVector(op.getType()) ? kernel::isMaximum(op) : std::nullopt;
   if (!isMax)
     return std::nullopt;
-  const Intrinsic *row = context.target.intrinsic(*isMax ? "max" : "min",
-                                                  op.getType(), op.getType());
+  Value operands[] = {op.getTrueValue(), op.getFalseValue()};
+  std::string name = *isMax ? "max" : "min";
+  auto find = [&](const Twine &name) {
+    return context.target.intrinsic(name.str(), op.getType(), op.getType());
+  };
+  const Intrinsic *row = find(name);
+  if (!row && splatSource(operands[0]))
+    row = find(name + "[of splat]");
+  if (!row && splatSource(operands[1]))
+    row = find(name + "[with splat]");
   if (!row)
     return std::nullopt;
-  Value operands[] = {op.getTrueValue(), op.getFalseValue()};
   return intrinsic(row->spelling, operands, op.getType());
 }
 

@@ -7,6 +7,7 @@
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/Matchers.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -187,7 +188,8 @@ static std::string eachSecondGroup(vector::ShuffleOp op) {
 
 /// Returns the call of the target's intrinsic for an operation; nullopt if
 /// there is none. A multiply-add with one lane of a vector as a factor has its
-/// own entries in the target's table, such as "vector.fma[2]".
+/// own entries in the target's table, such as "vector.fma[2]"; so has a shift
+/// of a constant.
 std::optional<Expression> KernelPrinter::intrinsic(Operation *op) {
   if (op->getNumResults() == 0)
     return std::nullopt;
@@ -196,6 +198,8 @@ std::optional<Expression> KernelPrinter::intrinsic(Operation *op) {
       quotient && arith::bitEnumContainsAll(quotient.getFastmath(),
                                             arith::FastMathFlags::arcp))
     name = "arith.divf[arcp]";
+  if (isa<arith::ShRUIOp>(op) && matchPattern(op->getOperand(0), m_Constant()))
+    name = "arith.shrui[of constant]";
   Type type = op->getResult(0).getType(),
        from = op->getNumOperands() ? op->getOperand(0).getType() : Type();
   // Vectors of integers are unsigned, except accumulators that are converted to

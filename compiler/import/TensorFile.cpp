@@ -32,13 +32,26 @@ static const char *stringAt(const Tensor &tensor, int64_t i) {
   return string;
 }
 
+/// Returns the bits of an integer, extended by its sign.
+static uint64_t integerBits(const Tensor &tensor, int64_t i) {
+  Type element = tensor.type.getElementType();
+  unsigned size = elementBytes(element);
+  uint64_t bits = 0;
+  std::memcpy(&bits, tensor.bytes.data() + i * size, size);
+  return element.isSignedInteger() ? llvm::SignExtend64(bits, size * 8) : bits;
+}
+
 std::string Tensor::text(int64_t i) const {
   std::string text;
   llvm::raw_string_ostream os(text);
   if (isOfStrings())
     os << '"' << printable(stringAt(*this, i), 60) << '"';
-  else
+  else if (isa<FloatType>(type.getElementType()))
     os << llvm::format("%.9g", number(i));
+  else if (type.getElementType().isSignedInteger())
+    os << static_cast<int64_t>(integerBits(*this, i));
+  else
+    os << integerBits(*this, i);
   return text;
 }
 
@@ -70,8 +83,8 @@ double Tensor::number(int64_t i) const {
     return value.convertToDouble();
   }
   if (element.isSignedInteger())
-    return static_cast<double>(llvm::SignExtend64(bits, size * 8));
-  return static_cast<double>(bits);
+    return static_cast<double>(static_cast<int64_t>(integerBits(*this, i)));
+  return static_cast<double>(integerBits(*this, i));
 }
 
 std::vector<GraphInput> fedInputs(const onnx::ModelProto &model,

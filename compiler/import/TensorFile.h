@@ -34,8 +34,8 @@ struct Tensor {
   bool isOfStrings() const;
   /// Returns element `i` as a number, whatever its type.
   double number(int64_t i) const;
-  /// Returns element `i` as text for output: a number with nine significant
-  /// digits, or a quoted string.
+  /// Returns element `i` as text for output: an integer, a float with nine
+  /// significant digits, or a quoted string.
   std::string text(int64_t i) const;
   /// Replaces the pointers of a string tensor, which generated code may have
   /// set, by pointers that `intern` returns.

@@ -19,9 +19,15 @@ double rangeOf(const Tensor &tensor) {
   return most > least ? most - least : 0;
 }
 
-double Tolerance::absoluteFor(const Tensor &want) const {
-  bool isOfFloats = isa<FloatType>(want.type.getElementType());
-  return isOfFloats ? std::max(absolute, ofRange * rangeOf(want)) : absolute;
+Tolerance Tolerance::forElementsOf(const Tensor &want) const {
+  Type element = want.type.getElementType();
+  if (!isa<FloatType>(element)) {
+    bool mayBeRounded = element.isInteger(8);
+    return {mayBeRounded ? relative : 0, mayBeRounded ? absolute : 0, 0};
+  }
+  constexpr double twoUnitsOfBfloat = 0x1p-6;
+  return {element.isBF16() ? std::max(relative, twoUnitsOfBfloat) : relative,
+          std::max(absolute, ofRange * rangeOf(want)), 0};
 }
 
 Difference compare(const Tensor &got, const Tensor &want, Tolerance tolerance) {
@@ -30,11 +36,11 @@ Difference compare(const Tensor &got, const Tensor &want, Tolerance tolerance) {
     difference.wrong = -1;
     return difference;
   }
-  if (want.type.getElementType().isBF16())
-    tolerance.relative = std::max(tolerance.relative, 0x1p-6);
   constexpr double infinity = std::numeric_limits<double>::infinity();
   difference.range = rangeOf(want);
-  const double absolute = tolerance.absoluteFor(want);
+  const auto [relative, absolute, ofRange] = tolerance.forElementsOf(want);
+  const bool isOfFloats = isa<FloatType>(want.type.getElementType());
+  const size_t size = want.elements() ? want.bytes.size() / want.elements() : 0;
   for (int64_t i = 0, e = want.elements(); i < e; ++i) {
     if (want.isOfStrings()) {
       size_t at = i * sizeof(const char *);
@@ -45,11 +51,14 @@ Difference compare(const Tensor &got, const Tensor &want, Tolerance tolerance) {
     }
     double g = got.number(i), w = want.number(i);
     // Infinities of the same sign are equal, but their difference is NaN.
-    if (g == w || (std::isnan(g) && std::isnan(w)))
+    // Different 64-bit integers may be equal as doubles.
+    bool isSame = isOfFloats ? g == w || (std::isnan(g) && std::isnan(w))
+                             : !std::memcmp(&got.bytes[i * size],
+                                            &want.bytes[i * size], size);
+    if (isSame)
       continue;
-    double error = std::abs(g - w);
-    bool close = std::isfinite(w) &&
-                 error <= absolute + tolerance.relative * std::abs(w);
+    double error = std::abs(g - w), allowed = absolute + relative * std::abs(w);
+    bool close = std::isfinite(w) && allowed > 0 && error <= allowed;
     difference.maxError =
         std::isnan(error) ? infinity : std::max(difference.maxError, error);
     if (close)

@@ -13,8 +13,10 @@ struct Tolerance {
   /// values, since the rounding error of a long sum does not shrink for results
   /// near zero.
   double ofRange = 0;
-  /// Returns the absolute tolerance for the expected tensor `want`.
-  double absoluteFor(const Tensor &want) const;
+  /// Returns the relative and the absolute tolerance for the elements of the
+  /// expected tensor `want`. Integers of more than 8 bits have none. For bfloat16
+  /// the relative tolerance is at least two units in the last place.
+  Tolerance forElementsOf(const Tensor &want) const;
 };
 
 /// Returns the difference of the largest and the smallest finite value; 0 if
@@ -31,9 +33,9 @@ struct Difference {
   bool same() const { return wrong == 0; }
 };
 
-/// Compares like NumPy's isclose: |got - want| <= absolute + relative * |want|,
-/// and NaN equals NaN. Strings must be equal. For bfloat16 the relative
-/// tolerance is at least two units in the last place.
+/// Compares like NumPy's isclose: |got - want| <= absolute + relative * |want|
+/// with the tolerances of forElementsOf, and NaN equals NaN. Strings and integers
+/// of more than 8 bits must be equal.
 Difference compare(const Tensor &got, const Tensor &want, Tolerance tolerance);
 
 } // namespace ingot

@@ -132,12 +132,30 @@ NodeReference::evaluate(ModuleOp decided, ArrayRef<const Tensor *> inputs) {
   return reference;
 }
 
+/// Returns the square root of the sum of the squares of the finite elements.
+/// Divides them by the largest one first, whose square may be too large.
+static double normOf(ArrayRef<double> elements) {
+  double largest = 0, squares = 0;
+  for (double x : elements)
+    if (std::isfinite(x))
+      largest = std::max(largest, std::abs(x));
+  if (largest == 0)
+    return 0;
+  for (double x : elements)
+    if (std::isfinite(x))
+      squares += (x / largest) * (x / largest);
+  return largest * std::sqrt(squares);
+}
+
 static TestSignature signatureOf(const Tensor &tensor, StringRef type) {
   ingot_test::Summing sums;
-  for (int64_t i = 0, e = tensor.elements(); i < e; ++i)
-    sums.add(ingot_test::element(tensor.bytes.data(), typeNamed(type), i));
+  std::vector<double> elements(tensor.elements());
+  for (auto [i, x] : llvm::enumerate(elements)) {
+    x = ingot_test::element(tensor.bytes.data(), typeNamed(type), i);
+    sums.add(x);
+  }
   TestSignature signature;
-  signature.norm = std::sqrt(sums.squares);
+  signature.norm = normOf(elements);
   llvm::copy(sums.sums, signature.sums);
   signature.odd = sums.odd;
   return signature;

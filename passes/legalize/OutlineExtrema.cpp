@@ -12,8 +12,8 @@
 // it to round floats to integers: after 1.5 * 2^23 has been added to a float,
 // the lowest bits of the sum are the rounded number.
 //
-// Vectors keep the two operations if the target's table has an entry for the
-// comparison of an operand whose lanes are equal.
+// Vectors for whose maximum or minimum the target's table has an entry if all
+// lanes of an operand are equal keep the two operations.
 //
 // If the target's compiler uses an instruction for `a > b ? a : b` that does
 // not return b if b is NaN, a test for NaN is inserted:
@@ -46,23 +46,23 @@ static bool isSplat(Value value) {
   return broadcast && !isVector(broadcast.getSourceType());
 }
 
-/// Whether the target's table has an entry for the comparison `a > b` of a
-/// maximum or `a < b` of a minimum because all lanes of an operand are equal: a
-/// function would hide that they are. If a and b are never NaN, the entry is not
-/// needed.
-static bool comparesSplat(arith::SelectOp select, bool isMax,
-                          const TargetDescription &target) {
-  Value a = select.getTrueValue(), b = select.getFalseValue();
-  if (kernel::isNumber(b) && kernel::isNeverNan(a))
+/// Whether the target's table has an entry for this maximum or minimum because
+/// all lanes of an operand are equal, and its compiler would treat NaN wrongly
+/// otherwise. A function would hide that the lanes are equal.
+static bool isIntrinsicOfSplat(arith::SelectOp select, bool isMax,
+                               const TargetDescription &target) {
+  Type type = select.getType();
+  // `select` is a maximum or minimum of numbers if its last operand is a number
+  // and the other one is never NaN.
+  if (kernel::isNumber(select.getFalseValue()) &&
+      kernel::isNeverNan(select.getTrueValue()))
     return false;
-  auto hasEntry = [&](const Twine &which) {
-    std::string name =
-        ((isMax ? "arith.cmpf[ogt" : "arith.cmpf[olt") + which + "]").str();
-    return target.intrinsic(name, select.getType(),
-                            select.getCondition().getType()) != nullptr;
-  };
-  return isSplat(a) ? hasEntry(" of splat")
-                    : isSplat(b) && hasEntry(" with splat");
+  return (isSplat(select.getTrueValue()) &&
+          target.intrinsic(isMax ? "max[of splat]" : "min[of splat]", type,
+                           type)) ||
+         (isSplat(select.getFalseValue()) &&
+          target.intrinsic(isMax ? "max[with splat]" : "min[with splat]", type,
+                           type));
 }
 
 static void outline(arith::SelectOp select, bool isMax,
@@ -210,7 +210,7 @@ struct OutlineExtremaPass : impl::OutlineExtremaBase<OutlineExtremaPass> {
           !type.isIndex())
         return;
       std::optional<bool> isMax = kernel::isMaximum(select);
-      if (isMax && !comparesSplat(select, *isMax, target))
+      if (isMax && !isIntrinsicOfSplat(select, *isMax, target))
         work.push_back({select, *isMax});
     });
     NumberFunctions functions(getOperation());

@@ -29,6 +29,17 @@ static constexpr llvm::StringLiteral openText =
 // Which lanes of a vector of floats are NaN, and which are numbers.
 #define INGOT_IS_NAN(X) (INGOT_OPAQUE(X) != (X))
 #define INGOT_IS_NUMBER(X) (INGOT_OPAQUE(X) == (X))
+// The larger and the smaller of four floats; B if A or B is NaN. See INGOT_OPAQUE.
+#define INGOT_LARGER(A, B) \
+  __extension__({ \
+    const float32x4_t ingot_a = float32x4_t(INGOT_OPAQUE(A)), ingot_b = float32x4_t(B); \
+    vpselq_f32(ingot_a, ingot_b, vcmpgtq_f32(ingot_a, ingot_b)); \
+  })
+#define INGOT_SMALLER(A, B) \
+  __extension__({ \
+    const float32x4_t ingot_a = float32x4_t(A), ingot_b = float32x4_t(INGOT_OPAQUE(B)); \
+    vpselq_f32(ingot_a, ingot_b, vcmpgtq_f32(ingot_b, ingot_a)); \
+  })
 )";
 
 /// An entry of the table of intrinsics for a comparison of LANES floats.
@@ -54,6 +65,8 @@ static constexpr llvm::StringLiteral openText =
 static const std::vector<Intrinsic> intrinsics = {
     COMPARISONS("4"),
     COMPARISONS("2"),
+    {"max[of splat]", "f32x4", "f32x4", "INGOT_LARGER({0}, ({1}))"},
+    {"min[with splat]", "f32x4", "f32x4", "INGOT_SMALLER(({0}), {1})"},
     // An empty asm statement hides from clang where a pointer comes from.
     // Otherwise, clang merges pointers with a known distance, and then
     // recomputes each address in the inner loop instead of incrementing it.

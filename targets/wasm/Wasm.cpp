@@ -26,6 +26,20 @@ namespace ingot::targets {
 static const std::vector<Intrinsic> scalarIntrinsics = {ROUNDINGS("f32"),
                                                         ROUNDINGS("f64")};
 
+/// clang 22 shifts the lanes of a constant, such as 255 in 8 bits, as 32-bit
+/// integers that it has extended by the sign, whether or not the kernel widens
+/// them. A volatile variable hides the constant.
+#define SHIFT_TEXT                                                             \
+  R"(
+// X >> Y for a constant vector X. The compiler would extend the sign of its lanes.
+#define INGOT_SHIFT_CONSTANT(ELEMENT, X, Y) \
+  __extension__({ \
+    typedef ELEMENT ingot_lanes __attribute__((vector_size(sizeof(X)))); \
+    const volatile ingot_lanes ingot_constant = ingot_lanes(X); \
+    ingot_lanes(ingot_constant) >> ingot_lanes(Y); \
+  })
+)"
+
 /// An entry of the table of intrinsics for a function with two vector operands.
 #define OF_TWO(OP, FROM, TO, FUNCTION)                                         \
   {OP, FROM, TO, FUNCTION "(v128_t({0}), v128_t({1}))"}
@@ -35,7 +49,20 @@ static const std::vector<Intrinsic> scalarIntrinsics = {ROUNDINGS("f32"),
 #define EXTREMUM(OP, TYPE)                                                     \
   {OP, TYPE, TYPE, "wasm_" TYPE "_p" OP "(v128_t({1}), v128_t({0}))"}
 
+/// An entry of the table of intrinsics for the shift of a constant vector TYPE
+/// of unsigned integers ELEMENT to the right.
+#define SHIFT_OF_CONSTANT(TYPE, ELEMENT)                                       \
+  {"arith.shrui[of constant]", TYPE, TYPE,                                     \
+   "INGOT_SHIFT_CONSTANT(" ELEMENT ", ({0}), ({1}))"}
+
 static const std::vector<Intrinsic> vectorIntrinsics = {
+    SHIFT_OF_CONSTANT("i8x2", "uint8_t"),
+    SHIFT_OF_CONSTANT("i8x4", "uint8_t"),
+    SHIFT_OF_CONSTANT("i8x8", "uint8_t"),
+    SHIFT_OF_CONSTANT("i8x16", "uint8_t"),
+    SHIFT_OF_CONSTANT("i16x2", "uint16_t"),
+    SHIFT_OF_CONSTANT("i16x4", "uint16_t"),
+    SHIFT_OF_CONSTANT("i16x8", "uint16_t"),
     ROUNDINGS("f32x4"),
     ROUNDINGS("f64x2"),
     EXTREMUM("max", "f32x4"),
@@ -98,7 +125,7 @@ void wasm(std::vector<TargetDescription> &targets) {
   append(simd.intrinsics, vectorIntrinsics);
   simd.products = pairProducts();
   simd.includes = {"wasm_simd128.h"};
-  simd.openText = INGOT_OPEN_FEATURES("simd128");
+  simd.openText = INGOT_OPEN_FEATURES("simd128") SHIFT_TEXT;
   simd.closeText = closeFeatures;
   targets.push_back(simd);
 
@@ -108,7 +135,7 @@ void wasm(std::vector<TargetDescription> &targets) {
                     "Firefox 145, Node 21); tested in Node 20 and Chromium 156";
   relaxed.fma = true;
   append(relaxed.intrinsics, relaxedIntrinsics);
-  relaxed.openText = INGOT_OPEN_FEATURES("simd128,relaxed-simd");
+  relaxed.openText = INGOT_OPEN_FEATURES("simd128,relaxed-simd") SHIFT_TEXT;
   targets.push_back(relaxed);
 }
 

@@ -4,6 +4,8 @@
 //
 // RUN: ingot-translate %s --target cortex-m55 --name splats -o %t.cpp
 // RUN: FileCheck %s < %t.cpp
+// RUN: ingot-translate %s --target cortex-m55 --name splats -o %t.c
+// RUN: %clangxx -x c --target=arm-none-eabi -mcpu=cortex-m55 -mfloat-abi=hard -std=c11 -Wall -Wextra -Wpedantic -Werror -c %t.c -o %t.o
 // RUN: ingot-translate %s --target armv8-a --name splats -o %t.other.cpp
 // RUN: FileCheck %s --check-prefix=OTHER < %t.other.cpp
 // OTHER-NOT: INGOT_OPAQUE
@@ -34,7 +36,7 @@ module {
     kernel.return
   }
   // CHECK-LABEL: void relu(
-  // CHECK: (INGOT_OPAQUE(f32x4{}) > x0) ? f32x4{} : x0
+  // CHECK: INGOT_LARGER(f32x4{}, (x0))
   kernel.func @relu(%x0: memref<4xf32> {kernel.name = "x"}) {
     %c0 = arith.constant 0 : index
     %zero = arith.constant dense<0.0> : vector<4xf32>

@@ -244,6 +244,10 @@ def integers():
              helper.make_node("Add", ["small", "x"], ["out"])]
     unique = Case("unique-large", nodes, {"x": ints(0, 0, 0)}, {"large": large, "offset": np.array(2**53)}, outputs=("out", "at", "from", "count"))
     yield wanted(unique, ints(0, 1, 2), ints(1, 0, 2), ints(1, 0, 2, 0), ints(2, 1, 1))
+    for dtype, high in ((np.uint8, 255), (np.uint16, 0x8000)):
+        by = (np.arange(64) % 8).astype(dtype)
+        node = helper.make_node("BitShift", ["c", "y"], ["out"], direction="RIGHT")
+        yield wanted(Case(f"shift-constant-{np.dtype(dtype).name}", [node], {"y": by}, {"c": np.array(high, dtype)}), np.right_shift(dtype(high), by))
     for dtype in (np.int32, np.int64):
         x = np.array([-2, -1, 0, 1, 2], dtype)
         for threshold in (0.5, -0.5, 0.0, -1.5):
@@ -251,6 +255,17 @@ def integers():
             case = Case(f"binarizer-{np.dtype(dtype).name}-{threshold}", [node], {"x": x})
             case.model.opset_import.append(helper.make_opsetid("ai.onnx.ml", 1))
             yield wanted(case, (x > threshold).astype(dtype))
+
+
+def narrowing():
+    """Doubles between two narrow floats: rounding to float32 first would give a tie, an infinity or a subnormal number."""
+    x = np.array([1 + 2**-11 + 2**-40, 1 + 3 * 2**-11 - 2**-50, 65519.99999, 65520, 2**-25 * (1 + 2**-30), 2**-25, 1e300, -1e-300, np.inf, np.nan, 0.1, 2049] * 3)
+    with np.errstate(over="ignore"):
+        yield wanted(one("cast-double-float16", "Cast", {"x": np.concatenate([x, -x])}, to=10, tolerance=0), np.concatenate([x, -x]).astype(np.float16))
+    x = np.array([1 + 2**-8 + 2**-40, 1 + 3 * 2**-8 - 2**-40, 1 + 2**-8, 1e300, 3.4e38, np.inf] * 3)
+    nodes = [helper.make_node("Cast", ["x"], ["y"], to=16), helper.make_node("Cast", ["y"], ["out"], to=1)]
+    want = np.array([1 + 2**-7, 1 + 2**-7, 1, np.inf, np.inf, np.inf] * 3, np.float32)
+    yield wanted(Case("cast-double-bfloat16", nodes, {"x": x}, tolerance=0), want)
 
 
 def zeros():
@@ -261,4 +276,4 @@ def zeros():
 
 
 if __name__ == "__main__":
-    raise SystemExit(compare(__doc__, pools(), propagation(), reductions(), statistics(), angles(), integers(), zeros(), refused=()))
+    raise SystemExit(compare(__doc__, pools(), propagation(), reductions(), statistics(), angles(), integers(), narrowing(), zeros(), refused=()))

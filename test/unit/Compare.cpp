@@ -11,12 +11,13 @@ using namespace mlir;
 using namespace ingot;
 
 namespace {
-/// Returns a vector of f32 or i32.
+/// Returns a vector of f32 or of signed integers.
 template <typename Element>
 Tensor vectorOf(MLIRContext &context, std::vector<Element> values) {
   Builder b(&context);
-  Type type = std::is_same_v<Element, float> ? Type(b.getF32Type())
-                                             : Type(b.getI32Type());
+  Type type = std::is_same_v<Element, float>
+                  ? Type(b.getF32Type())
+                  : Type(b.getIntegerType(8 * sizeof(Element), true));
   Tensor tensor;
   tensor.type = RankedTensorType::get({int64_t(values.size())}, type);
   tensor.bytes.resize(values.size() * sizeof(Element));
@@ -50,6 +51,26 @@ TEST_CASE("the range is that of finite values", "[run]") {
   CHECK(compare(want, want, ofRange).same());
   CHECK(compare(vectorOf<float>(context, {1e30f, 0}), want, ofRange).wrong ==
         1);
+}
+
+TEST_CASE("integers of more than 8 bits must be equal", "[run]") {
+  MLIRContext context;
+  Tolerance wide{1e-1, 2, 1e-1};
+  CHECK(compare(vectorOf<int32_t>(context, {1000000}),
+                vectorOf<int32_t>(context, {1000001}), wide)
+            .wrong == 1);
+  // Integers that are equal as doubles.
+  constexpr int64_t large = int64_t(1) << 61;
+  Tensor want = vectorOf<int64_t>(context, {large, large + 1});
+  CHECK(compare(want, want, wide).same());
+  CHECK(compare(vectorOf<int64_t>(context, {large, large}), want, wide)
+            .firstWrong == 1);
+  CHECK(want.text(1) == "2305843009213693953");
+  // 8-bit integers, of quantized models, have the tolerance of the data set.
+  Tensor bytes = vectorOf<int8_t>(context, {-100, 50});
+  CHECK(compare(vectorOf<int8_t>(context, {-99, 50}), bytes, wide).same());
+  CHECK(compare(vectorOf<int8_t>(context, {-99, 50}), bytes, Tolerance())
+            .firstWrong == 0);
 }
 
 TEST_CASE("integers have no part of a range", "[run]") {

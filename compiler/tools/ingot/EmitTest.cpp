@@ -113,11 +113,9 @@ bool EmitTest::addCase(const DataSet &set, Compilation &compilation,
     if (!given)
       allowed =
           rangeOf(output) > 0 ? Tolerance{0, 0, 1e-4} : Tolerance{1e-4, 0, 0};
-    if (type == "BF16")
-      allowed.relative = std::max(allowed.relative, 0x1p-6);
+    allowed = allowed.forElementsOf(given ? *given : output);
     testCase.data.push_back(given ? given->bytes : output.bytes);
-    testCase.tolerances.push_back(
-        {allowed.relative, allowed.absoluteFor(given ? *given : output)});
+    testCase.tolerances.push_back({allowed.relative, allowed.absolute});
   }
   nodes.clear();
   reference->find(compilation.module(), nodes, testCase.signatures);
