@@ -22,7 +22,7 @@ double rangeOf(const Tensor &tensor) {
 Tolerance Tolerance::forElementsOf(const Tensor &want) const {
   Type element = want.type.getElementType();
   if (!isa<FloatType>(element)) {
-    bool mayBeRounded = element.isInteger(8);
+    bool mayBeRounded = element.isInteger(8) || element.isInteger(16);
     return {mayBeRounded ? relative : 0, mayBeRounded ? absolute : 0, 0};
   }
   constexpr double twoUnitsOfBfloat = 0x1p-6;

@@ -14,7 +14,7 @@ struct Tolerance {
   /// near zero.
   double ofRange = 0;
   /// Returns the relative and the absolute tolerance for the elements of the
-  /// expected tensor `want`. Integers of more than 8 bits have none. For bfloat16
+  /// expected tensor `want`. Integers of more than 16 bits have none. For bfloat16
   /// the relative tolerance is at least two units in the last place.
   Tolerance forElementsOf(const Tensor &want) const;
 };
@@ -35,7 +35,7 @@ struct Difference {
 
 /// Compares like NumPy's isclose: |got - want| <= absolute + relative * |want|
 /// with the tolerances of forElementsOf, and NaN equals NaN. Strings and integers
-/// of more than 8 bits must be equal.
+/// of more than 16 bits must be equal.
 Difference compare(const Tensor &got, const Tensor &want, Tolerance tolerance);
 
 } // namespace ingot

@@ -53,7 +53,7 @@ TEST_CASE("the range is that of finite values", "[run]") {
         1);
 }
 
-TEST_CASE("integers of more than 8 bits must be equal", "[run]") {
+TEST_CASE("integers of more than 16 bits must be equal", "[run]") {
   MLIRContext context;
   Tolerance wide{1e-1, 2, 1e-1};
   CHECK(compare(vectorOf<int32_t>(context, {1000000}),
@@ -66,7 +66,7 @@ TEST_CASE("integers of more than 8 bits must be equal", "[run]") {
   CHECK(compare(vectorOf<int64_t>(context, {large, large}), want, wide)
             .firstWrong == 1);
   CHECK(want.text(1) == "2305843009213693953");
-  // 8-bit integers, of quantized models, have the tolerance of the data set.
+  // Narrow integers, as of quantized models, have the tolerance of the data set.
   Tensor bytes = vectorOf<int8_t>(context, {-100, 50});
   CHECK(compare(vectorOf<int8_t>(context, {-99, 50}), bytes, wide).same());
   CHECK(compare(vectorOf<int8_t>(context, {-99, 50}), bytes, Tolerance())
