@@ -157,43 +157,37 @@ struct Centered {
 
   /// Rewrites integers of fewer than 8 bits as int8 with zero point 0.
   void becomeBytes() {
-    if (elementOf(bytes).getIntOrFloatBitWidth() == 8)
-      return;
+    if (elementOf(bytes).getIntOrFloatBitWidth() < 8)
+      becomeInt8<SubOp>(zero);
+  }
+
+  /// Rewrites uint8 with zero point 128 as int8 with zero point 0.
+  void takeSign() {
+    if (zero == 128 && elementOf(bytes).isUnsignedInteger())
+      becomeInt8<XorOp>(128);
+  }
+
+private:
+  /// Casts the integers to int8, and applies OpT to them and to `number` unless
+  /// that is 0. The zero point becomes 0.
+  template <typename OpT> void becomeInt8(int64_t number) {
     OpBuilder builder(bytes.getContext());
     builder.setInsertionPointAfterValue(bytes);
     Location loc = bytes.getLoc();
     Type type = builder.getIntegerType(8, /*isSigned=*/true);
     auto all = tensorOf(dimsOf(bytes), type);
     bytes = CastOp::create(builder, loc, all, bytes);
-    if (zero == 0)
+    zero = 0;
+    if (number == 0)
       return;
-    Value number = ConstantOp::create(
+    Value constant = ConstantOp::create(
         builder, loc,
         DenseElementsAttr::get(RankedTensorType::get({}, type),
-                               APInt(8, zero, /*isSigned=*/true)));
+                               APInt(8, number, /*isSigned=*/false,
+                                     /*implicitTrunc=*/true)));
     bytes =
-        SubOp::create(builder, loc, TypeRange{all}, ValueRange{bytes, number})
+        OpT::create(builder, loc, TypeRange{all}, ValueRange{bytes, constant})
             .getResult();
-    zero = 0;
-  }
-
-  /// Rewrites uint8 with zero point 128 as int8 with zero point 0.
-  void takeSign() {
-    if (zero != 128 || !elementOf(bytes).isUnsignedInteger())
-      return;
-    OpBuilder builder(bytes.getContext());
-    builder.setInsertionPointAfterValue(bytes);
-    Location loc = bytes.getLoc();
-    Type type = builder.getIntegerType(8, /*isSigned=*/true);
-    auto all = tensorOf(dimsOf(bytes), type);
-    Value high = ConstantOp::create(
-        builder, loc,
-        DenseElementsAttr::get(RankedTensorType::get({}, type), APInt(8, 128)));
-    bytes = XorOp::create(
-                builder, loc, TypeRange{all},
-                ValueRange{CastOp::create(builder, loc, all, bytes), high})
-                .getResult();
-    zero = 0;
   }
 };
 
