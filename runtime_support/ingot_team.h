@@ -146,8 +146,9 @@ INGOT_NOINLINE void Team::share_parts(ptrdiff_t extent, ingot_body body, void *a
   }
 }
 
-// Calls body(team) on each thread that the caller provides, or on this one alone if dividing a step
-// does not pay off. `nanoseconds` is the estimated time of a step on one thread.
+// Calls body(team) on each thread that the caller provides, or on this one alone if dividing the
+// steps does not pay off. `nanoseconds` is the estimated time of all steps on one thread, divided
+// by their cost in forks: one, and a half for each step after the first.
 template <typename Body>
 inline void in_team(const ingot_context *context, uint64_t nanoseconds, const Body &body) {
   if (!pays_to_fork(context, nanoseconds)) {

@@ -113,11 +113,7 @@ static void printMacros(const Interface &interface, NameScope &names,
     if (tensor.stream)
       printStream(interface, tensor, out);
   auto macroOf = [&](StringRef field) {
-    std::string base = macro + "_" + toIdentifier(field.upper()), name = base;
-    for (unsigned number = 2; names.isTaken(name); ++number)
-      name = base + "_" + llvm::utostr(number);
-    names.reserve(name);
-    return name;
+    return names.uniqueIdentifier(macro + "_" + toIdentifier(field.upper()));
   };
   if (!interface.sizes.empty())
     out.blockComment("Bounds of the dynamic sizes.");

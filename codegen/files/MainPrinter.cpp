@@ -66,16 +66,18 @@ void MainPrinter::printOther(Operation *op) {
 void MainPrinter::beginTeam(kernel::LaunchOp first) {
   // The predicted cycles of all kernels of the worker group (which the same
   // threads process in sequence) together, at the largest dynamic sizes, and
-  // the number of these kernels. From the average time of a kernel, which the
-  // printed call passes, in_team() decides whether several threads pay off.
-  uint64_t cycles = 0, steps = 0;
+  // the cost of the group in half forks: one fork, and half of a fork for each
+  // further kernel, before which the threads wait for each other. The printed
+  // call passes the time per fork, from which in_team() decides whether several
+  // threads pay off.
+  uint64_t cycles = 0, halfForks = 1;
   for (auto launch : first->getBlock()->getOps<kernel::LaunchOp>())
     if (launch.getTeam() == first.getTeam()) {
       cycles += calleeOf(launch).getCycles().value_or(0);
-      ++steps;
+      ++halfForks;
     }
   out.open("in_team(context, " +
-           Twine(context.nanoseconds(cycles, int64_t(steps))) +
+           Twine(context.nanoseconds(2 * cycles, int64_t(halfForks))) +
            ", [=](Team &team) {");
 }
 

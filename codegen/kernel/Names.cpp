@@ -186,10 +186,14 @@ void NameScope::reserveLibrary() {
 }
 
 std::string NameScope::unique(StringRef name) {
-  std::string base = toIdentifier(name), result = base;
+  return uniqueIdentifier(toIdentifier(name));
+}
+
+std::string NameScope::uniqueIdentifier(StringRef base) {
+  std::string result = base.str();
   for (unsigned &last = lastSuffix.try_emplace(base, 1).first->second;
        taken.lookup(result);)
-    result = base + "_" + utostr(++last);
+    result = (base + "_" + Twine(++last)).str();
   taken[result] = true;
   return result;
 }

@@ -37,6 +37,8 @@ public:
   /// Returns toIdentifier(name) or, if that is taken, the same with the next
   /// free number: `name_2`.
   std::string unique(llvm::StringRef name);
+  /// Does the same with a name that is an identifier already, of any length.
+  std::string uniqueIdentifier(llvm::StringRef base);
   /// Returns `base` followed by the next free number: t0, t1, ...
   std::string numbered(llvm::StringRef base);
   void reserve(llvm::StringRef name) { taken[name] = true; }

@@ -49,25 +49,14 @@ public:
                   {{"order", order}});
     };
     SmallVector<Plan> plans{plan("forward"), plan("alternating")};
-    int64_t bytes =
-        tensorType(weights).getNumElements() * int64_t(sizeof(float));
-    if (4 * bytes > 3 * group.target.l2Bytes)
+    if (exceedsL2(weights, group.target))
       std::swap(plans[0], plans[1]);
     return plans;
   }
-  /// Estimates the cycles of the matrix-vector products: for each time step of
-  /// each sequence, one load and one multiply-add per vector of weights.
   double cost(GroupOnTarget group, const Plan &) const override {
     Operation *anchor = group.anchor();
-    Value weights = weightsOf(anchor).get();
-    int64_t elements = tensorType(weights).getNumElements(),
-            sequences = product(shapeOf(anchor->getOperand(0)).drop_back());
-    double ofVector =
-        1 / std::min(group.target.rates.multiplyAdds, group.target.rates.loads);
-    if (elements * int64_t(sizeof(float)) > group.target.l1Bytes)
-      ofVector += group.target.rates.missedLoad;
-    return double(sequences) * ofVector * double(elements) /
-           double(group.target.maxLanes(elementOf(weights)));
+    int64_t steps = product(shapeOf(anchor->getOperand(0)).drop_back());
+    return double(steps) * cyclesOfStep(anchor, group.target);
   }
   std::string refuse(GroupOnTarget group, const Plan &plan) const override {
     Value weights = weightsOf(group.anchor()).get();
@@ -99,19 +88,40 @@ public:
   }
 
 private:
-  /// Returns the cycles of the matrix-vector product in one time step of one
-  /// sequence; nothing if threads do not divide the product, because the target
-  /// has no threads or the cycles are too few.
+  /// Whether the weights do not stay in the L2 cache from step to step.
+  static bool exceedsL2(Value weights, const TargetDescription &target) {
+    return 4 * sizeOf(weights) > 3 * target.l2Bytes;
+  }
+  /// Estimates the cycles of the matrix-vector product in one time step of one
+  /// sequence: one load and one multiply-add per vector of weights.
+  static double cyclesOfStep(Operation *anchor,
+                             const TargetDescription &target) {
+    Value weights = weightsOf(anchor).get();
+    double bytes = double(sizeOf(weights)),
+           vectors = bytes / double(target.maxLanes(elementOf(weights)) *
+                                    int64_t(sizeof(float))),
+           ofVector =
+               1 / std::min(target.rates.multiplyAdds, target.rates.loads);
+    if (bytes > double(target.l1Bytes))
+      ofVector += target.rates.missedLoad;
+    double cycles = ofVector * vectors;
+    return exceedsL2(weights, target)
+               ? std::max(cycles, bytes / target.rates.cacheBytes)
+               : cycles;
+  }
+  /// Returns the cycles of that product; nothing if threads do not divide it,
+  /// because the target has no threads or the cycles are too few.
   static std::optional<int64_t>
   cyclesOfSharedStep(Operation *anchor, const TargetDescription &target) {
-    Value weights = weightsOf(anchor).get();
-    double cycles = double(tensorType(weights).getNumElements()) /
-                    (target.rates.multiplyAdds *
-                     double(target.maxLanes(elementOf(weights))));
-    if (target.isDevice() || !target.hasThreads ||
-        cycles / 2 <= double(target.forkCycles))
+    if (target.isDevice() || !target.hasThreads)
+      return std::nullopt;
+    double cycles = cyclesOfStep(anchor, target);
+    if (cycles / 2 <= double(target.forkCycles))
       return std::nullopt;
     return int64_t(cycles);
+  }
+  static int64_t sizeOf(Value weights) {
+    return tensorType(weights).getNumElements() * int64_t(sizeof(float));
   }
   static OpOperand &weightsOf(Operation *anchor) {
     return anchor->getOpOperand(1);
