@@ -255,7 +255,10 @@ static bool foldBatchNorm(Graph &graph, const onnx::NodeProto &norm) {
     if (!graph.isFloatConstant(node.input(2)))
       return false;
     bias = graph.floats(node.input(2));
-    if (bias.size() != channels)
+    // The C of a Gemm may also be a column, which is added to all channels.
+    Shape shape = graph.shape(node.input(2));
+    if (bias.size() != channels || shape.empty() ||
+        shape.back() != int64_t(channels))
       return false;
   }
   float epsilon = floatOf(norm, "epsilon", 1e-5f);
