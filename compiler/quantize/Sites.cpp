@@ -106,11 +106,12 @@ bool takesIntegers(const Graph &graph, int index, int operand) {
 }
 
 /// Returns the constant, with one element per row of the weight, that is added
-/// to a node's product; empty if there is none, or if another node reads it.
+/// to a node's product; empty if there is none, or if there are other readers.
 static std::string biasOf(const Graph &graph, const onnx::NodeProto &node,
                           int64_t rows) {
   auto own = [&](const std::string &name) {
-    if (!graph.isFloatConstant(name) || graph.readers(name).size() != 1)
+    if (!graph.isFloatConstant(name) || graph.escapes(name) ||
+        graph.readers(name).size() != 1)
       return false;
     Shape shape = graph.shape(name);
     int64_t count = 1;
@@ -120,7 +121,9 @@ static std::string biasOf(const Graph &graph, const onnx::NodeProto &node,
   };
   if (isOperator(node, "Conv") || isOperator(node, "ConvTranspose") ||
       isOperator(node, "Gemm")) {
-    bool isPlain = !isOperator(node, "Gemm") || floatOf(node, "beta", 1) == 1;
+    bool isPlain =
+        !isOperator(node, "Gemm") ||
+        (floatOf(node, "alpha", 1) == 1 && floatOf(node, "beta", 1) == 1);
     return isPlain && node.input_size() > 2 && own(node.input(2))
                ? node.input(2)
                : "";
