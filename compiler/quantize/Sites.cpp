@@ -223,7 +223,8 @@ static void findWeights(const Graph &graph, Sites &sites) {
         continue;
       }
       Weight &first = sites.weights[it->second];
-      if (first.axis == weight->axis && first.kind == weight->kind) {
+      if (first.axis == weight->axis && first.kind == weight->kind &&
+          first.groups == weight->groups) {
         first.nodes.append(weight->nodes);
         first.data.append(weight->data);
         first.bias.clear();
