@@ -293,6 +293,7 @@ static bool foldBatchNorm(Graph &graph, const onnx::NodeProto &norm) {
 bool fold(Graph &graph, const Host &host) {
   foldConstantNodes(graph);
   llvm::StringMap<int32_t> types = inferTypes(graph.model());
+  graph.setTypes(types);
   skipIdentities(graph, types);
   if (!foldConstants(graph, host, types))
     return false;

@@ -52,6 +52,14 @@ public:
   /// Removes the inputs that have an initializer as default value, so that the
   /// initializers are constants, as when the model is compiled.
   void bindDefaults();
+  /// Sets the known element types of tensors, as numbers of
+  /// TensorProto.DataType.
+  void setTypes(llvm::StringMap<int32_t> given) { types = std::move(given); }
+  /// Whether the tensor is float32, or has an unknown type.
+  bool mayBeFloat(llvm::StringRef tensor) const {
+    int32_t type = types.lookup(tensor);
+    return type == 0 || type == onnx::TensorProto::FLOAT;
+  }
   /// Rebuilds the view after nodes or initializers were added or removed.
   void refresh();
 
@@ -94,6 +102,7 @@ private:
   llvm::StringMap<int> producers, constants;
   llvm::StringMap<llvm::SmallVector<int, 2>> readersOf;
   llvm::StringSet<> escaping, inputs, names;
+  llvm::StringMap<int32_t> types;
 };
 
 /// Returns an integer attribute; `otherwise` if the node lacks it.

@@ -85,7 +85,7 @@ static bool isPicture(const Graph &graph, llvm::StringRef tensor,
 bool takesIntegers(const Graph &graph, int index, int operand) {
   const onnx::NodeProto &node = graph.node(index);
   const std::string &tensor = node.input(operand);
-  if (tensor.empty() || graph.constant(tensor))
+  if (tensor.empty() || graph.constant(tensor) || !graph.mayBeFloat(tensor))
     return false;
   if (isOperator(node, "Conv") || isOperator(node, "ConvTranspose") ||
       isOperator(node, "Gemm"))
