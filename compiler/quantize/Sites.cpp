@@ -245,7 +245,8 @@ static void findActivations(const Graph &graph, Sites &sites) {
     llvm::SmallVector<std::string> chain{tensor.str()};
     while (true) {
       int index = graph.producer(chain.back());
-      if (index < 0 || !keepsRange(graph, graph.node(index)))
+      if (index < 0 || !keepsRange(graph, graph.node(index)) ||
+          graph.constant(graph.node(index).input(0)))
         break;
       chain.push_back(graph.node(index).input(0));
     }
