@@ -79,6 +79,13 @@ void Graph::refresh() {
 }
 
 SetAside::SetAside(onnx::GraphProto &graph) {
+  sparse.Swap(graph.mutable_sparse_initializer());
+  for (const onnx::SparseTensorProto &tensor : sparse) {
+    onnx::TensorProto &stub = *graph.add_initializer();
+    stub.set_name(tensor.values().name());
+    stub.set_data_type(tensor.values().data_type());
+    *stub.mutable_dims() = tensor.dims();
+  }
   // Constants with fewer bytes stay in the graph, since ONNX's passes read
   // shapes, axes and scalars.
   constexpr size_t large = 4096;
@@ -97,9 +104,18 @@ SetAside::SetAside(onnx::GraphProto &graph) {
 }
 
 void SetAside::giveBack(onnx::GraphProto &graph) {
-  for (onnx::TensorProto &tensor : *graph.mutable_initializer())
+  google::protobuf::RepeatedPtrField<onnx::TensorProto> dense;
+  for (onnx::TensorProto &tensor : *graph.mutable_initializer()) {
+    if (llvm::any_of(sparse, [&](const onnx::SparseTensorProto &other) {
+          return other.values().name() == tensor.name();
+        }))
+      continue;
     if (auto kept = tensors.find(tensor.name()); kept != tensors.end())
       tensor.Swap(&kept->second);
+    dense.Add()->Swap(&tensor);
+  }
+  graph.mutable_initializer()->Swap(&dense);
+  graph.mutable_sparse_initializer()->Swap(&sparse);
 }
 
 bool Graph::raiseOpset(int opset, DiagnosticId id, Diagnostics &diagnostics) {
@@ -112,6 +128,9 @@ bool Graph::raiseOpset(int opset, DiagnosticId id, Diagnostics &diagnostics) {
     try {
       onnx::ModelProto raised =
           onnx::version_conversion::ConvertVersion(model(), opset);
+      // The converter drops model-local functions, which have an opset of their
+      // own.
+      raised.mutable_functions()->Swap(model().mutable_functions());
       model() = std::move(raised);
       data.giveBack(proto());
       refresh();

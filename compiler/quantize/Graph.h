@@ -22,7 +22,8 @@ namespace ingot::quantize {
 using Shape = llvm::SmallVector<int64_t, 4>;
 
 /// Removes the data of large constants from a graph while ONNX's own passes,
-/// which copy the model, run; restores it afterwards.
+/// which copy the model, run; restores it afterwards. Sparse constants, which
+/// the passes do not know, are dense constants without data meanwhile.
 class SetAside {
 public:
   explicit SetAside(onnx::GraphProto &graph);
@@ -32,6 +33,7 @@ public:
 
 private:
   llvm::StringMap<onnx::TensorProto> tensors;
+  google::protobuf::RepeatedPtrField<onnx::SparseTensorProto> sparse;
 };
 
 class Graph {
