@@ -168,7 +168,7 @@ static bool foldConstants(Graph &graph, const Host &host,
       if (const auto *tensor = graph.constant(input))
         if (needed.insert(input).second) {
           *part.mutable_graph()->add_initializer() = *tensor;
-          bytes += tensor->raw_data().size();
+          bytes += storedBytes(*tensor);
         }
     for (const std::string &output : node.output()) {
       bool isRead = !output.empty() && types.lookup(output) &&

@@ -78,6 +78,13 @@ void Graph::refresh() {
     names.insert(entry.getKey());
 }
 
+uint64_t storedBytes(const onnx::TensorProto &tensor) {
+  uint64_t count = 1;
+  for (int64_t size : tensor.dims())
+    count *= std::max<int64_t>(size, 0);
+  return llvm::divideCeil(count * dataTypeBits(tensor.data_type()), 8);
+}
+
 SetAside::SetAside(onnx::GraphProto &graph) {
   sparse.Swap(graph.mutable_sparse_initializer());
   for (const onnx::SparseTensorProto &tensor : sparse) {
@@ -163,6 +170,59 @@ void Graph::bindDefaults() {
   if (model().ir_version() < withoutInputs)
     model().set_ir_version(withoutInputs);
   refresh();
+}
+
+/// Copies the external data of the tensors of a list into the tensors.
+static bool
+embedTensors(google::protobuf::RepeatedPtrField<onnx::TensorProto> &tensors,
+             ModelFile &file, Diagnostics &diagnostics) {
+  for (onnx::TensorProto &tensor : tensors) {
+    if (tensor.data_location() != onnx::TensorProto::EXTERNAL)
+      continue;
+    std::string error;
+    auto data = file.externalData(tensor, error);
+    if (!data) {
+      diagnostics.report(DiagnosticId::CannotRead,
+                         "the constant `" + printable(tensor.name()) +
+                             "` cannot be read: " + error);
+      return false;
+    }
+    tensor.set_raw_data(data->getBufferStart(), data->getBufferSize());
+    tensor.clear_external_data();
+    tensor.clear_data_location();
+  }
+  return true;
+}
+
+/// Copies the external data of a graph and of its subgraphs into the tensors.
+static bool embedGraph(onnx::GraphProto &graph, ModelFile &file,
+                       Diagnostics &diagnostics) {
+  if (!embedTensors(*graph.mutable_initializer(), file, diagnostics))
+    return false;
+  for (onnx::NodeProto &node : *graph.mutable_node())
+    for (onnx::AttributeProto &attribute : *node.mutable_attribute()) {
+      if (attribute.has_t()) {
+        google::protobuf::RepeatedPtrField<onnx::TensorProto> value;
+        value.Add()->Swap(attribute.mutable_t());
+        if (!embedTensors(value, file, diagnostics))
+          return false;
+        value[0].Swap(attribute.mutable_t());
+      }
+      if (attribute.has_g() &&
+          !embedGraph(*attribute.mutable_g(), file, diagnostics))
+        return false;
+    }
+  return true;
+}
+
+bool Graph::embedData(Diagnostics &diagnostics) {
+  if (!embedGraph(proto(), file, diagnostics))
+    return false;
+  if (model().ByteSizeLong() <= INT32_MAX)
+    return true;
+  diagnostics.report(DiagnosticId::FileTooLarge,
+                     "the model with its external data has more than 2 GB");
+  return false;
 }
 
 int Graph::producer(StringRef tensor) const {

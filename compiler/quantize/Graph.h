@@ -36,6 +36,10 @@ private:
   google::protobuf::RepeatedPtrField<onnx::SparseTensorProto> sparse;
 };
 
+/// Returns the bytes that the elements of a tensor take, wherever they are
+/// stored; 0 for strings.
+uint64_t storedBytes(const onnx::TensorProto &tensor);
+
 class Graph {
 public:
   /// `file` contains the model and resolves external data. `file` and `context`
@@ -54,6 +58,10 @@ public:
   /// Removes the inputs that have an initializer as default value, so that the
   /// initializers are constants, as when the model is compiled.
   void bindDefaults();
+  /// Copies all external data into the model, since the result may be written
+  /// to another folder; false with diagnostics if data cannot be read or if the
+  /// model becomes larger than an ONNX file can be.
+  bool embedData(Diagnostics &diagnostics);
   /// Sets the known element types of tensors, as numbers of
   /// TensorProto.DataType.
   void setTypes(llvm::StringMap<int32_t> given) { types = std::move(given); }
