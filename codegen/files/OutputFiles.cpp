@@ -2,15 +2,39 @@
 
 #include "codegen/files/OutputFiles.h"
 
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Process.h"
+#include "llvm/Support/Signals.h"
 
 using namespace llvm;
 
 namespace ingot {
 
 OutputFiles::~OutputFiles() {
-  for (Pending &file : pending)
-    consumeError(file.file.discard());
+  for (Pending &file : pending) {
+    (void)sys::fs::remove(file.temporary);
+    sys::DontRemoveFileOnSignal(file.temporary);
+  }
+}
+
+/// Creates a file beside `path`, whose name is stored in `temporary`.
+/// sys::fs::TempFile is not used, since it replaces each `%` of the path, also
+/// in the names of folders.
+static std::error_code createBeside(StringRef path, std::string &temporary,
+                                    int &descriptor) {
+  // The usual permissions of a new file: read and write for all, minus the
+  // umask.
+  constexpr unsigned mode = 0666;
+  std::error_code code;
+  do {
+    temporary =
+        (path + ".tmp-" + utohexstr(sys::Process::GetRandomNumber())).str();
+    code = sys::fs::openFileForReadWrite(
+        temporary, descriptor, sys::fs::CD_CreateNew, sys::fs::OF_None, mode);
+  } while (code == std::errc::file_exists);
+  return code;
 }
 
 Error OutputFiles::write(StringRef path,
@@ -31,26 +55,18 @@ Error OutputFiles::write(StringRef path,
     }
     return code ? createFileError(path, code) : Error::success();
   }
-  // The usual permissions of a new file: read and write for all, minus the
-  // umask.
-  auto mode = static_cast<sys::fs::perms>(0666);
-  Expected<sys::fs::TempFile> temporary =
-      sys::fs::TempFile::create(path + ".tmp-%%%%%%%%", mode);
-  if (!temporary)
-    return createFileError(path, temporary.takeError());
-  {
-    raw_fd_ostream os(temporary->FD, /*shouldClose=*/false);
-    content(os);
-    os.flush();
-    if (os.has_error()) {
-      std::error_code code = os.error();
-      os.clear_error();
-      consumeError(temporary->discard());
-      return createFileError(path, code);
-    }
-  }
-  pending.push_back({path.str(), std::move(*temporary)});
-  return Error::success();
+  std::string temporary;
+  int descriptor;
+  if (std::error_code code = createBeside(path, temporary, descriptor))
+    return createFileError(path, code);
+  sys::RemoveFileOnSignal(temporary);
+  pending.push_back({path.str(), temporary});
+  raw_fd_ostream os(descriptor, /*shouldClose=*/true);
+  content(os);
+  os.close();
+  std::error_code code = os.error();
+  os.clear_error();
+  return code ? createFileError(path, code) : Error::success();
 }
 
 Error OutputFiles::copy(StringRef path, StringRef from) {
@@ -62,9 +78,11 @@ Error OutputFiles::copy(StringRef path, StringRef from) {
 }
 
 Error OutputFiles::commit() {
-  for (Pending &file : pending)
-    if (Error error = file.file.keep(file.path))
-      return createFileError(file.path, std::move(error));
+  for (Pending &file : pending) {
+    if (std::error_code code = sys::fs::rename(file.temporary, file.path))
+      return createFileError(file.path, code);
+    sys::DontRemoveFileOnSignal(file.temporary);
+  }
   pending.clear();
   return Error::success();
 }

@@ -4,7 +4,6 @@
 #define INGOT_CODEGEN_FILES_OUTPUTFILES_H
 
 #include "llvm/Support/Error.h"
-#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <string>
@@ -32,8 +31,7 @@ public:
 
 private:
   struct Pending {
-    std::string path;
-    llvm::sys::fs::TempFile file;
+    std::string path, temporary;
   };
   std::vector<Pending> pending;
 };

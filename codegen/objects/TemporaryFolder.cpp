@@ -5,17 +5,22 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
+#include <cstdlib>
+
 using namespace llvm;
 
 namespace ingot {
 
 Expected<TemporaryFolder> TemporaryFolder::create() {
   SignalsHeld held;
-  SmallString<128> path;
-  if (std::error_code code = sys::fs::createUniqueDirectory("ingot", path)) {
-    sys::path::system_temp_directory(/*ErasedOnReboot=*/true, path);
-    return createFileError(path, code);
-  }
+  SmallString<128> parent;
+  sys::path::system_temp_directory(/*ErasedOnReboot=*/true, parent);
+  SmallString<128> path(parent);
+  sys::path::append(path, "ingot-XXXXXX");
+  // sys::fs::createUniqueDirectory is not used, since it replaces each `%` of
+  // the path, also in the names of folders.
+  if (!::mkdtemp(const_cast<char *>(path.c_str())))
+    return createFileError(parent, errnoAsErrorCode());
   removeFolderOnSignal(path);
   return TemporaryFolder(path);
 }

@@ -34,7 +34,6 @@ public:
 private:
   bool readPorts();
   std::optional<NetworkImage> findImage();
-  bool embedData(ModelFile &file);
   FrameMap addFrame(quantize::Graph &graph, NodeBuilder &b,
                     const NetworkImage &image);
   void replaceOutput(quantize::Graph &graph, const Head &head,
@@ -109,32 +108,6 @@ std::optional<NetworkImage> Attachment::findImage() {
                     describe(type),
                 supported);
   return NetworkImage{shape[1], shape[2], shape[3]};
-}
-
-/// Copies external data into the model: it is found relative to the folder of
-/// the model, and the result may be written to another folder.
-bool Attachment::embedData(ModelFile &file) {
-  for (onnx::TensorProto &tensor :
-       *file.model().mutable_graph()->mutable_initializer()) {
-    if (tensor.data_location() != onnx::TensorProto::EXTERNAL)
-      continue;
-    std::string error;
-    auto data = file.externalData(tensor, error);
-    if (!data) {
-      diagnostics.report(DiagnosticId::CannotRead,
-                         "the constant `" + printable(tensor.name()) +
-                             "` cannot be read: " + error);
-      return false;
-    }
-    tensor.set_raw_data(data->getBufferStart(), data->getBufferSize());
-    tensor.clear_external_data();
-    tensor.clear_data_location();
-  }
-  if (file.model().ByteSizeLong() <= INT32_MAX)
-    return true;
-  diagnostics.report(DiagnosticId::FileTooLarge,
-                     "the model with its external data has more than 2 GB");
-  return false;
 }
 
 static void setType(onnx::ValueInfoProto &info, const std::string &name,
@@ -266,7 +239,7 @@ std::unique_ptr<ModelFile> Attachment::run() {
     if (!head)
       return nullptr;
   }
-  if (!embedData(*file))
+  if (!graph.embedData(diagnostics))
     return nullptr;
 
   int64_t opset = opsetOf(graph.model());

@@ -30,6 +30,21 @@ struct Absorber {
   std::vector<std::string> vectors;
 };
 
+/// Along which axes of a tensor the channels may be: along the second, as
+/// convolutions have them, or along the last. Both if the tensor has two axes,
+/// or if all axes but that of the batch and that of the channels have size 1.
+struct Channels {
+  size_t count;
+  bool isSecond, isLast;
+  /// The number of axes of the tensor; 0 if it is unknown.
+  int64_t rank = 0;
+};
+
+static bool isConvolution(const Weight &weight) {
+  return weight.kind == WeightKind::Conv ||
+         weight.kind == WeightKind::ConvTranspose;
+}
+
 class Equalizer {
 public:
   explicit Equalizer(Session &session)
@@ -50,8 +65,18 @@ private:
     return count == elements && !shape.empty() &&
            (shape.back() == int64_t(elements) || shape.size() == 1);
   }
-  bool findAbsorber(const std::string &tensor, size_t channels, int readers,
+  /// Finds the constants that give `tensor` its channels; `depth` operators are
+  /// between `tensor` and the readers of the channels.
+  bool findAbsorber(const std::string &tensor, Channels channels, int depth,
                     Absorber &absorber) const;
+  /// Returns where the operand of a ReduceMean has the channels of its result.
+  Channels beforeMean(const onnx::NodeProto &node, Channels channels) const;
+  /// Returns the type of a tensor; null if it was not observed.
+  mlir::RankedTensorType typeOf(StringRef tensor) const {
+    int place = session.seen(tensor);
+    return place < 0 ? mlir::RankedTensorType()
+                     : session.probe->observedType(place);
+  }
   /// Returns the weights that multiply the channels of a tensor; nothing if the
   /// tensor has other readers, or a Gemm that transposes it.
   std::optional<std::vector<size_t>> readersOf(const std::string &tensor) const;
@@ -87,8 +112,6 @@ bool Equalizer::gather() {
       if (seen < 0 || session.probe->observed(seen).empty())
         continue;
       auto shape = session.probe->observedType(seen).getShape();
-      bool isConv = weight.kind == WeightKind::Conv ||
-                    weight.kind == WeightKind::ConvTranspose;
       // If several weights multiply the tensor, it is added to the statistics
       // only for the first of them.
       auto firstReader = llvm::find_if(sites.weights, [&](const Weight &other) {
@@ -96,13 +119,35 @@ bool Equalizer::gather() {
       });
       if (&*firstReader == &weight)
         channels[tensor].add(session.probe->observed(seen), shape,
-                             isConv ? 1 : int(shape.size()) - 1);
+                             isConvolution(weight) ? 1 : int(shape.size()) - 1);
     }
   });
 }
 
-bool Equalizer::findAbsorber(const std::string &tensor, size_t count, int depth,
-                             Absorber &absorber) const {
+Channels Equalizer::beforeMean(const onnx::NodeProto &node,
+                               Channels channels) const {
+  std::vector<int64_t> axes = integersOf(node, "axes");
+  if (node.input_size() > 1 && graph.constant(node.input(1)))
+    axes = graph.integers(node.input(1));
+  if (channels.rank && !integerOf(node, "keepdims", 1))
+    channels.rank += axes.size();
+  // Without axes, all axes are reduced.
+  bool isKnown = !axes.empty();
+  for (int64_t &axis : axes) {
+    axis += axis < 0 ? channels.rank : 0;
+    isKnown &= axis >= 0 && (axis > 1 || channels.rank);
+  }
+  auto keeps = [&](int64_t axis) { return !llvm::is_contained(axes, axis); };
+  channels.isSecond &= isKnown && keeps(0) && keeps(1);
+  channels.isLast &= isKnown && channels.rank && keeps(channels.rank - 1);
+  return channels;
+}
+
+bool Equalizer::findAbsorber(const std::string &tensor, Channels channels,
+                             int depth, Absorber &absorber) const {
+  size_t count = channels.count;
+  if (auto type = typeOf(tensor))
+    channels.rank = type.getRank();
   int index = graph.producer(tensor);
   if (index < 0 || depth > 8 || graph.escapes(tensor))
     return false;
@@ -110,28 +155,44 @@ bool Equalizer::findAbsorber(const std::string &tensor, size_t count, int depth,
   if (depth > 0 && graph.readers(tensor).size() != 1)
     return false;
   const onnx::NodeProto &node = graph.node(index);
-  // These operators process each channel separately. If one of them changes the
-  // number of channels, no absorber has `count` rows, and the search fails.
-  for (StringRef type :
-       {"Relu", "LeakyRelu", "MaxPool", "AveragePool", "GlobalAveragePool",
-        "GlobalMaxPool", "Flatten", "ReduceMean", "Squeeze", "Dropout"})
+  // These operators process each channel separately.
+  auto before = [&](Channels operand) {
+    return (operand.isSecond || operand.isLast) &&
+           findAbsorber(node.input(0), operand, depth + 1, absorber);
+  };
+  for (StringRef type : {"Relu", "LeakyRelu", "Dropout"})
     if (isOperator(node, type))
-      return findAbsorber(node.input(0), count, depth + 1, absorber);
-  // A Reshape also keeps the channels if its result has a batch axis, `count`
-  // channels and otherwise only axes of size 1.
-  int place = session.seen(tensor);
-  if (isOperator(node, "Reshape") && place >= 0)
-    if (auto type = session.probe->observedType(place);
-        type && type.getRank() > 1 &&
-        type.getNumElements() == type.getDimSize(0) * int64_t(count))
-      return findAbsorber(node.input(0), count, depth + 1, absorber);
+      return before(channels);
+  for (StringRef type :
+       {"MaxPool", "AveragePool", "GlobalAveragePool", "GlobalMaxPool"})
+    if (isOperator(node, type))
+      return before({count, channels.isSecond, false, channels.rank});
+  if (isOperator(node, "ReduceMean"))
+    return before(beforeMean(node, channels));
+  // If all elements between the batch and the next operator are channels, the
+  // axes of the operand of a Flatten have size 1, except for one with `count`
+  // elements: otherwise no absorber has `count` rows.
+  if (isOperator(node, "Flatten"))
+    return integerOf(node, "axis", 1) == 1 && before({count, true, true});
+  // A Reshape or Squeeze keeps the channels if both tensors have the same batch
+  // axis, `count` channels and otherwise only axes of size 1.
+  if (isOperator(node, "Reshape") || isOperator(node, "Squeeze")) {
+    auto to = typeOf(tensor), from = typeOf(node.input(0));
+    return to && from && to.getRank() > 1 && from.getRank() > 1 &&
+           to.getDimSize(0) == from.getDimSize(0) &&
+           to.getNumElements() == to.getDimSize(0) * int64_t(count) &&
+           before({count, true, true, from.getRank()});
+  }
   for (auto [i, weight] : llvm::enumerate(sites.weights)) {
     if (weight.nodes[0] != index || weight.kind == WeightKind::Recurrent ||
         weight.kind == WeightKind::Table)
       continue;
     bool hasBias = weight.kind != WeightKind::MatMul && node.input_size() > 2 &&
                    !node.input(2).empty();
-    if (weight.nodes.size() != 1 || weight.rows != int64_t(count) ||
+    bool isAlong = isConvolution(weight)               ? channels.isSecond
+                   : weight.kind == WeightKind::MatMul ? channels.isLast
+                                                       : true;
+    if (!isAlong || weight.nodes.size() != 1 || weight.rows != int64_t(count) ||
         (hasBias && weight.bias.empty()))
       return false;
     absorber.weights.push_back(i);
@@ -139,8 +200,10 @@ bool Equalizer::findAbsorber(const std::string &tensor, size_t count, int depth,
       absorber.vectors.push_back(weight.bias);
     return true;
   }
-  if (isOperator(node, "LayerNormalization") ||
-      isOperator(node, "BatchNormalization")) {
+  bool isLayerNorm = isOperator(node, "LayerNormalization");
+  if (isLayerNorm || isOperator(node, "BatchNormalization")) {
+    if (!(isLayerNorm ? channels.isLast : channels.isSecond))
+      return false;
     for (int i : {1, 2})
       if (node.input_size() > i && !node.input(i).empty()) {
         if (!isOwn(node.input(i), count))
@@ -150,13 +213,18 @@ bool Equalizer::findAbsorber(const std::string &tensor, size_t count, int depth,
     return node.input_size() > 1;
   }
   bool isAdd = isOperator(node, "Add"), isMul = isOperator(node, "Mul");
-  if (!isAdd && !isMul)
+  // A vector is added to, or multiplies, the last axis.
+  if ((!isAdd && !isMul) || !channels.isLast)
     return false;
   for (int i : {0, 1})
     if (isOwn(node.input(i), count)) {
       absorber.vectors.push_back(node.input(i));
+      // A vector with several axes may give the result more axes than the other
+      // operand has.
+      if (graph.shape(node.input(i)).size() > 1)
+        channels = {count, false, true};
       return isMul ||
-             findAbsorber(node.input(1 - i), count, depth + 1, absorber);
+             findAbsorber(node.input(1 - i), channels, depth + 1, absorber);
     }
   return false;
 }
@@ -279,8 +347,18 @@ void Equalizer::equalize(const std::string &tensor) {
   auto readers = readersOf(tensor);
   size_t count = statistics.largest.size();
   Absorber absorber;
-  if (!readers || readers->empty() || count < 2 || !statistics.count ||
-      !findAbsorber(tensor, count, 0, absorber))
+  if (!readers || readers->empty() || count < 2 || !statistics.count)
+    return;
+  // Convolutions and matrix products read the channels along different axes.
+  bool isConv = isConvolution(sites.weights[readers->front()]);
+  if (llvm::any_of(*readers, [&](size_t index) {
+        return isConvolution(sites.weights[index]) != isConv;
+      }))
+    return;
+  int64_t rank = typeOf(tensor).getRank();
+  if (!findAbsorber(tensor,
+                    {count, isConv || rank == 2, !isConv || rank == 2, rank}, 0,
+                    absorber))
     return;
   // For each channel of the tensor, the largest weight that multiplies it.
   std::vector<double> largest(count, 0);

@@ -168,7 +168,7 @@ static bool foldConstants(Graph &graph, const Host &host,
       if (const auto *tensor = graph.constant(input))
         if (needed.insert(input).second) {
           *part.mutable_graph()->add_initializer() = *tensor;
-          bytes += tensor->raw_data().size();
+          bytes += storedBytes(*tensor);
         }
     for (const std::string &output : node.output()) {
       bool isRead = !output.empty() && types.lookup(output) &&
@@ -255,7 +255,10 @@ static bool foldBatchNorm(Graph &graph, const onnx::NodeProto &norm) {
     if (!graph.isFloatConstant(node.input(2)))
       return false;
     bias = graph.floats(node.input(2));
-    if (bias.size() != channels)
+    // The C of a Gemm may also be a column, which is added to all channels.
+    Shape shape = graph.shape(node.input(2));
+    if (bias.size() != channels || shape.empty() ||
+        shape.back() != int64_t(channels))
       return false;
   }
   float epsilon = floatOf(norm, "epsilon", 1e-5f);
@@ -290,6 +293,7 @@ static bool foldBatchNorm(Graph &graph, const onnx::NodeProto &norm) {
 bool fold(Graph &graph, const Host &host) {
   foldConstantNodes(graph);
   llvm::StringMap<int32_t> types = inferTypes(graph.model());
+  graph.setTypes(types);
   skipIdentities(graph, types);
   if (!foldConstants(graph, host, types))
     return false;

@@ -78,7 +78,21 @@ void Graph::refresh() {
     names.insert(entry.getKey());
 }
 
+uint64_t storedBytes(const onnx::TensorProto &tensor) {
+  uint64_t count = 1;
+  for (int64_t size : tensor.dims())
+    count *= std::max<int64_t>(size, 0);
+  return llvm::divideCeil(count * dataTypeBits(tensor.data_type()), 8);
+}
+
 SetAside::SetAside(onnx::GraphProto &graph) {
+  sparse.Swap(graph.mutable_sparse_initializer());
+  for (const onnx::SparseTensorProto &tensor : sparse) {
+    onnx::TensorProto &stub = *graph.add_initializer();
+    stub.set_name(tensor.values().name());
+    stub.set_data_type(tensor.values().data_type());
+    *stub.mutable_dims() = tensor.dims();
+  }
   // Constants with fewer bytes stay in the graph, since ONNX's passes read
   // shapes, axes and scalars.
   constexpr size_t large = 4096;
@@ -97,9 +111,18 @@ SetAside::SetAside(onnx::GraphProto &graph) {
 }
 
 void SetAside::giveBack(onnx::GraphProto &graph) {
-  for (onnx::TensorProto &tensor : *graph.mutable_initializer())
+  google::protobuf::RepeatedPtrField<onnx::TensorProto> dense;
+  for (onnx::TensorProto &tensor : *graph.mutable_initializer()) {
+    if (llvm::any_of(sparse, [&](const onnx::SparseTensorProto &other) {
+          return other.values().name() == tensor.name();
+        }))
+      continue;
     if (auto kept = tensors.find(tensor.name()); kept != tensors.end())
       tensor.Swap(&kept->second);
+    dense.Add()->Swap(&tensor);
+  }
+  graph.mutable_initializer()->Swap(&dense);
+  graph.mutable_sparse_initializer()->Swap(&sparse);
 }
 
 bool Graph::raiseOpset(int opset, DiagnosticId id, Diagnostics &diagnostics) {
@@ -112,6 +135,9 @@ bool Graph::raiseOpset(int opset, DiagnosticId id, Diagnostics &diagnostics) {
     try {
       onnx::ModelProto raised =
           onnx::version_conversion::ConvertVersion(model(), opset);
+      // The converter drops model-local functions, which have an opset of their
+      // own.
+      raised.mutable_functions()->Swap(model().mutable_functions());
       model() = std::move(raised);
       data.giveBack(proto());
       refresh();
@@ -144,6 +170,59 @@ void Graph::bindDefaults() {
   if (model().ir_version() < withoutInputs)
     model().set_ir_version(withoutInputs);
   refresh();
+}
+
+/// Copies the external data of the tensors of a list into the tensors.
+static bool
+embedTensors(google::protobuf::RepeatedPtrField<onnx::TensorProto> &tensors,
+             ModelFile &file, Diagnostics &diagnostics) {
+  for (onnx::TensorProto &tensor : tensors) {
+    if (tensor.data_location() != onnx::TensorProto::EXTERNAL)
+      continue;
+    std::string error;
+    auto data = file.externalData(tensor, error);
+    if (!data) {
+      diagnostics.report(DiagnosticId::CannotRead,
+                         "the constant `" + printable(tensor.name()) +
+                             "` cannot be read: " + error);
+      return false;
+    }
+    tensor.set_raw_data(data->getBufferStart(), data->getBufferSize());
+    tensor.clear_external_data();
+    tensor.clear_data_location();
+  }
+  return true;
+}
+
+/// Copies the external data of a graph and of its subgraphs into the tensors.
+static bool embedGraph(onnx::GraphProto &graph, ModelFile &file,
+                       Diagnostics &diagnostics) {
+  if (!embedTensors(*graph.mutable_initializer(), file, diagnostics))
+    return false;
+  for (onnx::NodeProto &node : *graph.mutable_node())
+    for (onnx::AttributeProto &attribute : *node.mutable_attribute()) {
+      if (attribute.has_t()) {
+        google::protobuf::RepeatedPtrField<onnx::TensorProto> value;
+        value.Add()->Swap(attribute.mutable_t());
+        if (!embedTensors(value, file, diagnostics))
+          return false;
+        value[0].Swap(attribute.mutable_t());
+      }
+      if (attribute.has_g() &&
+          !embedGraph(*attribute.mutable_g(), file, diagnostics))
+        return false;
+    }
+  return true;
+}
+
+bool Graph::embedData(Diagnostics &diagnostics) {
+  if (!embedGraph(proto(), file, diagnostics))
+    return false;
+  if (model().ByteSizeLong() <= INT32_MAX)
+    return true;
+  diagnostics.report(DiagnosticId::FileTooLarge,
+                     "the model with its external data has more than 2 GB");
+  return false;
 }
 
 int Graph::producer(StringRef tensor) const {

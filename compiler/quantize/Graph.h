@@ -22,7 +22,8 @@ namespace ingot::quantize {
 using Shape = llvm::SmallVector<int64_t, 4>;
 
 /// Removes the data of large constants from a graph while ONNX's own passes,
-/// which copy the model, run; restores it afterwards.
+/// which copy the model, run; restores it afterwards. Sparse constants, which
+/// the passes do not know, are dense constants without data meanwhile.
 class SetAside {
 public:
   explicit SetAside(onnx::GraphProto &graph);
@@ -32,7 +33,12 @@ public:
 
 private:
   llvm::StringMap<onnx::TensorProto> tensors;
+  google::protobuf::RepeatedPtrField<onnx::SparseTensorProto> sparse;
 };
+
+/// Returns the bytes that the elements of a tensor take, wherever they are
+/// stored; 0 for strings.
+uint64_t storedBytes(const onnx::TensorProto &tensor);
 
 class Graph {
 public:
@@ -52,6 +58,18 @@ public:
   /// Removes the inputs that have an initializer as default value, so that the
   /// initializers are constants, as when the model is compiled.
   void bindDefaults();
+  /// Copies all external data into the model, since the result may be written
+  /// to another folder; false with diagnostics if data cannot be read or if the
+  /// model becomes larger than an ONNX file can be.
+  bool embedData(Diagnostics &diagnostics);
+  /// Sets the known element types of tensors, as numbers of
+  /// TensorProto.DataType.
+  void setTypes(llvm::StringMap<int32_t> given) { types = std::move(given); }
+  /// Whether the tensor is float32, or has an unknown type.
+  bool mayBeFloat(llvm::StringRef tensor) const {
+    int32_t type = types.lookup(tensor);
+    return type == 0 || type == onnx::TensorProto::FLOAT;
+  }
   /// Rebuilds the view after nodes or initializers were added or removed.
   void refresh();
 
@@ -94,6 +112,7 @@ private:
   llvm::StringMap<int> producers, constants;
   llvm::StringMap<llvm::SmallVector<int, 2>> readersOf;
   llvm::StringSet<> escaping, inputs, names;
+  llvm::StringMap<int32_t> types;
 };
 
 /// Returns an integer attribute; `otherwise` if the node lacks it.

@@ -95,6 +95,9 @@ std::unique_ptr<ModelFile> quantizeModel(const CompileOptions &compile,
       findSites(graph, options.kind != Kind::Int8 || options.calibrate.empty()),
       samples, options, host);
   report.bytesBefore = graph.model().ByteSizeLong();
+  for (const onnx::TensorProto &tensor : graph.proto().initializer())
+    if (tensor.data_location() == onnx::TensorProto::EXTERNAL)
+      report.bytesBefore += int64_t(storedBytes(tensor));
   if (!session.isOpen())
     graph.park(*host.scratch);
   Loss loss;
@@ -105,7 +108,7 @@ std::unique_ptr<ModelFile> quantizeModel(const CompileOptions &compile,
     return nullptr;
   removeUnused(graph);
   graph.unpark();
-  if (!host.scratch->check(diagnostics))
+  if (!host.scratch->check(diagnostics) || !graph.embedData(diagnostics))
     return nullptr;
   report.bytesAfter = graph.model().ByteSizeLong();
   report.samples = samples.size();

@@ -20,7 +20,8 @@ Session::Session(Graph &graph, Sites found, const Calibration &samples,
     : graph(graph), sites(std::move(found)), samples(samples), options(options),
       host(host) {
   auto observe = [&](const std::string &tensor) {
-    if (!tensor.empty() && !llvm::is_contained(observed, tensor))
+    if (!tensor.empty() && !graph.constant(tensor) &&
+        !llvm::is_contained(observed, tensor))
       observed.push_back(tensor);
   };
   int64_t numbers = 0;

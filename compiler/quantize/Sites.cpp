@@ -85,7 +85,7 @@ static bool isPicture(const Graph &graph, llvm::StringRef tensor,
 bool takesIntegers(const Graph &graph, int index, int operand) {
   const onnx::NodeProto &node = graph.node(index);
   const std::string &tensor = node.input(operand);
-  if (tensor.empty() || graph.constant(tensor))
+  if (tensor.empty() || graph.constant(tensor) || !graph.mayBeFloat(tensor))
     return false;
   if (isOperator(node, "Conv") || isOperator(node, "ConvTranspose") ||
       isOperator(node, "Gemm"))
@@ -106,11 +106,12 @@ bool takesIntegers(const Graph &graph, int index, int operand) {
 }
 
 /// Returns the constant, with one element per row of the weight, that is added
-/// to a node's product; empty if there is none, or if another node reads it.
+/// to a node's product; empty if there is none, or if there are other readers.
 static std::string biasOf(const Graph &graph, const onnx::NodeProto &node,
                           int64_t rows) {
   auto own = [&](const std::string &name) {
-    if (!graph.isFloatConstant(name) || graph.readers(name).size() != 1)
+    if (!graph.isFloatConstant(name) || graph.escapes(name) ||
+        graph.readers(name).size() != 1)
       return false;
     Shape shape = graph.shape(name);
     int64_t count = 1;
@@ -120,7 +121,9 @@ static std::string biasOf(const Graph &graph, const onnx::NodeProto &node,
   };
   if (isOperator(node, "Conv") || isOperator(node, "ConvTranspose") ||
       isOperator(node, "Gemm")) {
-    bool isPlain = !isOperator(node, "Gemm") || floatOf(node, "beta", 1) == 1;
+    bool isPlain =
+        !isOperator(node, "Gemm") ||
+        (floatOf(node, "alpha", 1) == 1 && floatOf(node, "beta", 1) == 1);
     return isPlain && node.input_size() > 2 && own(node.input(2))
                ? node.input(2)
                : "";
@@ -220,7 +223,8 @@ static void findWeights(const Graph &graph, Sites &sites) {
         continue;
       }
       Weight &first = sites.weights[it->second];
-      if (first.axis == weight->axis && first.kind == weight->kind) {
+      if (first.axis == weight->axis && first.kind == weight->kind &&
+          first.groups == weight->groups) {
         first.nodes.append(weight->nodes);
         first.data.append(weight->data);
         first.bias.clear();
@@ -241,7 +245,8 @@ static void findActivations(const Graph &graph, Sites &sites) {
     llvm::SmallVector<std::string> chain{tensor.str()};
     while (true) {
       int index = graph.producer(chain.back());
-      if (index < 0 || !keepsRange(graph, graph.node(index)))
+      if (index < 0 || !keepsRange(graph, graph.node(index)) ||
+          graph.constant(graph.node(index).input(0)))
         break;
       chain.push_back(graph.node(index).input(0));
     }

@@ -90,7 +90,7 @@ Sites findSites(const Graph &graph, bool weightsOnly);
 /// Whether an integer kernel of the node reads this operand, which then is an
 /// activation to quantize: an operand of Conv, ConvTranspose, Gemm or MatMul,
 /// or a feature map that an operator such as AveragePool or Add reads. False
-/// for constants.
+/// for constants and for tensors that are not float32.
 bool takesIntegers(const Graph &graph, int node, int operand);
 
 } // namespace ingot::quantize

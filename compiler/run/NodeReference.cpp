@@ -80,6 +80,17 @@ static std::vector<SmallVector<Value>> dissolveGroups(func::FuncOp main) {
   return results;
 }
 
+/// Returns the values of the function that depend on an if or loop.
+static llvm::DenseSet<Value> dependOnControl(func::FuncOp main) {
+  llvm::DenseSet<Value> found;
+  for (Operation &op : main.getBody().front())
+    if (isa<graph::IfOp, graph::LoopOp>(op) ||
+        llvm::any_of(op.getOperands(),
+                     [&](Value operand) { return found.contains(operand); }))
+      found.insert_range(op.getResults());
+  return found;
+}
+
 static Tensor tensorOf(ElementsAttr value) {
   Tensor tensor{cast<RankedTensorType>(value.getShapedType()), {}};
   std::vector<char> storage;
@@ -117,6 +128,8 @@ NodeReference::evaluate(ModuleOp decided, ArrayRef<const Tensor *> inputs) {
   // The unpacked form of packed weights is requested too, so that it is
   // evaluated once, not again for each operator that reads it.
   main.walk([&](graph::UnpackPanelsOp unpack) { wanted.insert(unpack); });
+  llvm::DenseSet<Value> unknown = dependOnControl(main);
+  wanted.remove_if([&](Value value) { return unknown.contains(value); });
   FailureOr<SmallVector<ElementsAttr>> evaluated =
       ingot::evaluate(wanted.getArrayRef());
   if (failed(evaluated))
@@ -124,11 +137,17 @@ NodeReference::evaluate(ModuleOp decided, ArrayRef<const Tensor *> inputs) {
   llvm::DenseMap<Value, ElementsAttr> valueOf;
   for (auto [value, attribute] : llvm::zip(wanted, *evaluated))
     valueOf[value] = attribute;
+  auto tensorFor = [&](Value value) {
+    auto known = valueOf.find(value);
+    return known == valueOf.end()
+               ? Tensor{cast<RankedTensorType>(value.getType()), {}}
+               : tensorOf(known->second);
+  };
   for (auto [group, values] : llvm::zip(reference.groups, results))
     for (Value value : values)
-      group.results.push_back(tensorOf(valueOf.lookup(value)));
+      group.results.push_back(tensorFor(value));
   for (Value value : block.getTerminator()->getOperands())
-    reference.outputTensors.push_back(tensorOf(valueOf.lookup(value)));
+    reference.outputTensors.push_back(tensorFor(value));
   return reference;
 }
 
@@ -243,7 +262,7 @@ void NodeReference::find(ModuleOp planned, std::vector<TestNode> &nodes,
     for (auto [buffer, result] : llvm::zip(buffers, group.results)) {
       node.type = testType(result.type.getElementType());
       node.argument = -1;
-      if (node.type.empty() || result.elements() == 0 ||
+      if (node.type.empty() || result.bytes.empty() ||
           !collapse(result.type.getShape(), group.strides, node) ||
           !locate(buffer, node))
         continue;

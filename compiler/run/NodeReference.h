@@ -11,6 +11,7 @@
 #include "codegen/files/TestPrinter.h"
 #include "compiler/import/TensorFile.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/STLExtras.h"
 
 #include <optional>
 
@@ -23,8 +24,14 @@ public:
   static std::optional<NodeReference>
   evaluate(mlir::ModuleOp decided, llvm::ArrayRef<const Tensor *> inputs);
 
-  /// Returns the results of the model.
+  /// Returns the results of the model. A result that depends on an if or loop,
+  /// which cannot be evaluated, has a type but no bytes.
   const std::vector<Tensor> &outputs() const { return outputTensors; }
+  /// Whether all results of the model could be evaluated.
+  bool isComplete() const { return llvm::all_of(outputTensors, isEvaluated); }
+  static bool isEvaluated(const Tensor &tensor) {
+    return !tensor.bytes.empty() || tensor.elements() == 0;
+  }
 
   /// Finds the memory of the results of the groups in `planned`, the same model
   /// after stage Plan or a later one, in the order of execution; computes the

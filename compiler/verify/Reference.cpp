@@ -95,6 +95,10 @@ evaluateDefinitions(const CompileOptions &compile, const InputData &data,
     reference = NodeReference::evaluate(compilation.module(), inputs);
   else
     reason = "the model has strings or sizes that depend on data";
+  if (reference && !reference->isComplete()) {
+    reason = "an output depends on an if or loop";
+    reference.reset();
+  }
   if (!reference)
     return std::nullopt;
   Expected expected;

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
+import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -79,10 +80,11 @@ def _write_samples(calibrate: Any, folder: Path) -> str:
     if isinstance(calibrate, (str, os.PathLike)):
         return str(calibrate) if calibrate == "none" else os.path.abspath(calibrate)
     if isinstance(calibrate, Mapping):
-        arrays = {str(name): np.asarray(value) for name, value in calibrate.items()}
-        if len({len(a) if a.ndim else -1 for a in arrays.values()}) > 1:
-            raise InputError("`calibrate`: the arrays of the inputs have different numbers of samples along axis 0")
-        np.savez(folder / "samples.npz", allow_pickle=False, **arrays)
+        # numpy.savez takes the names as keyword arguments, and has arguments of its own, such as `file`.
+        with zipfile.ZipFile(folder / "samples.npz", "w") as archive:
+            for name, value in calibrate.items():
+                with archive.open(f"{name}.npy", "w", force_zip64=True) as file:
+                    np.lib.format.write_array(file, np.asarray(value), allow_pickle=False)
         return str(folder / "samples.npz")
     array = np.asarray(calibrate)
     if array.dtype.kind not in "biuf":
@@ -120,7 +122,7 @@ def quantize(
         ``"int8"`` (weights and activations), ``"int8-weights"`` or ``"int4-weights"``.
     calibrate
         Samples: an array for a model with one input, or a dictionary with an array for each input, samples along axis 0; or
-        the path of an .npz, .npy or a folder; or ``"none"`` for random inputs, which costs accuracy.
+        the path of an .npz, .npy or a folder; or ``"none"``, which quantizes only weights.
     max_loss
         The loss that is allowed: a signal-to-noise ratio (``"35dB"``), or a share of samples with another class (``"1%"``).
     labels
@@ -128,7 +130,7 @@ def quantize(
     """
     options = Options.of(dims=dims, bind=bind)
     if calibrate is None and kind == "int8":
-        raise UsageError('`calibrate` is missing: samples of the inputs, or "none" for random numbers')
+        raise UsageError('`calibrate` is missing: samples of the inputs, or "none" to quantize only weights')
     source = to_model(model, example_inputs)
     with tempfile.TemporaryDirectory(prefix="ingot-") as scratch, source.file() as path:
         folder = Path(scratch)

@@ -13,6 +13,7 @@
 #include "targets/ModuleForm.h"
 
 #include "codegen/objects/TemporaryFolder.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"

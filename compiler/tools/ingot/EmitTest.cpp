@@ -89,6 +89,15 @@ bool EmitTest::addCase(const DataSet &set, Compilation &compilation,
     std::string error;
     auto given = readTensorProto(outputFile(set.folder, i),
                                  &compilation.context(), error);
+    if (!given && !NodeReference::isEvaluated(output)) {
+      diagnostics.reportFile(
+          DiagnosticId::CannotRead, outputFile(set.folder, i),
+          "the expected output " + Twine(i) + " of the data set `" +
+              printable(testCase.name) + "`: " + error +
+              "; it depends on an if or loop, so it is not computed",
+          "`ingot run MODEL DIR --output-dir DIR` or ONNX Runtime computes it");
+      return false;
+    }
     if (given && given->type != output.type) {
       diagnostics.report(DiagnosticId::InputMismatch,
                          "the expected output " + Twine(i) +
