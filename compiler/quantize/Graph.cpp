@@ -125,12 +125,42 @@ void SetAside::giveBack(onnx::GraphProto &graph) {
   graph.mutable_sparse_initializer()->Swap(&sparse);
 }
 
+/// Replaces each Hardmax by one of two dimensions, which has the same meaning in
+/// all opsets: before opset 13, the operator acts on all axes from `axis` on
+/// together, and ONNX's converter keeps `axis`.
+static void flattenHardmax(Graph &graph) {
+  Nodes nodes;
+  for (onnx::NodeProto &node : *graph.proto().mutable_node()) {
+    if (!isOperator(node, "Hardmax")) {
+      nodes.Add()->Swap(&node);
+      continue;
+    }
+    const std::string &input = node.input(0), &result = node.output(0);
+    std::string flat = graph.fresh(result + "_flat"),
+                largest = graph.fresh(result + "_largest"),
+                shape = graph.fresh(result + "_shape");
+    onnx::AttributeProto axis;
+    axis.set_name("axis");
+    axis.set_type(onnx::AttributeProto::INT);
+    axis.set_i(integerOf(node, "axis", 1));
+    *addNode(nodes, "Flatten", {input}, flat).add_attribute() = axis;
+    axis.set_i(1);
+    *addNode(nodes, "Hardmax", {flat}, largest).add_attribute() = axis;
+    addNode(nodes, "Shape", {input}, shape);
+    addNode(nodes, "Reshape", {largest, shape}, result);
+  }
+  graph.proto().mutable_node()->Swap(&nodes);
+}
+
 bool Graph::raiseOpset(int opset, DiagnosticId id, Diagnostics &diagnostics) {
   for (auto &entry : *model().mutable_opset_import()) {
     if (!entry.domain().empty() && entry.domain() != "ai.onnx")
       continue;
     if (entry.version() >= opset)
       return true;
+    if (constexpr int ofLastAxis = 13;
+        entry.version() < ofLastAxis && opset >= ofLastAxis)
+      flattenHardmax(*this);
     SetAside data(proto());
     try {
       onnx::ModelProto raised =

@@ -89,6 +89,14 @@ def old():
     return model(nodes, (4, 32), {"w": data(32, 32), "v": data(32, 32)}, opset=11, functions=[double], sparse=[sparse]), 18, "wv"
 
 
+def old_hardmax():
+    """A Hardmax of opset 11, which acts on all axes from the second on together."""
+    nodes = [node("MatMul", ["x", "w"], ["a"]), node("Reshape", ["a", "shape"], ["r"]), node("Hardmax", ["r"], ["h"]),
+             node("Reshape", ["h", "flat"], ["f"]), node("MatMul", ["f", "v"], ["y"])]
+    return model(nodes, (4, 32), {"w": data(32, 32), "v": data(32, 32), "shape": np.array([4, 4, 8]), "flat": np.array([4, 32])},
+                 opset=11), 18, "wv"
+
+
 def external():
     """External data: weights, of which one is transposed; a bias; a constant of a branch."""
     branches = {f"{kind}_branch": helper.make_graph([node("Add", ["a", f"{kind}_c"], [kind])], kind, [], [info(kind, TensorProto.FLOAT, None)],
@@ -111,7 +119,7 @@ def axes():
     return model(nodes, (1, 8, 16), constants), 18, ""
 
 
-FORMS = (axes, column, bias_read_elsewhere, groups, types, constant_operands, old, external)
+FORMS = (axes, column, bias_read_elsewhere, groups, types, constant_operands, old, old_hardmax, external)
 
 
 def run(path, x):
