@@ -32,8 +32,9 @@ static std::string parameter(Attribute constant, StringRef name) {
 
 std::string declarationOf(kernel::CallExternalOp call) {
   SmallVector<std::string> parameters;
+  NameScope names;
   auto nameOf = [&](size_t i) {
-    return cast<StringAttr>(call.getNames()[i]).getValue();
+    return names.unique(cast<StringAttr>(call.getNames()[i]).getValue());
   };
   auto elements = call.getElements().getAsValueRange<TypeAttr>();
   size_t inputs = call.getInputs().size();
@@ -42,10 +43,10 @@ std::string declarationOf(kernel::CallExternalOp call) {
     bool isInput = parameters.size() < inputs;
     bool isConst = isInput && !StringRef(type).ends_with("const");
     parameters.push_back((isConst ? "const " : "") + type + " *__restrict " +
-                         nameOf(parameters.size()).str());
+                         nameOf(parameters.size()));
   }
   for (size_t i = 0; i < call.getSizes().size(); ++i)
-    parameters.push_back("int64_t " + nameOf(parameters.size()).str());
+    parameters.push_back("int64_t " + nameOf(parameters.size()));
   for (Attribute constant : call.getConstants())
     parameters.push_back(parameter(constant, nameOf(parameters.size())));
   return "void " + call.getFunction().str() + "(" +

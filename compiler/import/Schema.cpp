@@ -366,6 +366,14 @@ static std::string cleanMessage(StringRef message) {
   return printable(message, 400);
 }
 
+static std::string sortedNames(const onnx::DataTypeSet &types) {
+  std::vector<std::string> names;
+  for (onnx::DataType type : types)
+    names.push_back(*type);
+  llvm::sort(names);
+  return llvm::join(names, ", ");
+}
+
 static std::optional<SchemaError>
 checkElementTypes(const onnx::OpSchema &schema, ArrayRef<Value> inputs) {
   llvm::StringMap<std::pair<Type, std::string>> bound;
@@ -376,14 +384,10 @@ checkElementTypes(const onnx::OpSchema &schema, ArrayRef<Value> inputs) {
     Type element = cast<RankedTensorType>(value.getType()).getElementType();
     onnx::DataType type = onnx::Utils::DataTypeUtils::ToType(typeProto(value));
     if (!formal->GetTypes().empty() && !formal->GetTypes().count(type)) {
-      std::vector<std::string> names;
-      for (onnx::DataType allowed : formal->GetTypes())
-        names.push_back(*allowed);
-      llvm::sort(names);
       return SchemaError{DiagnosticId::OperandType,
                          "the input `" + formal->GetName() +
                              "` has the element type " + describe(element),
-                         llvm::join(names, ", ")};
+                         sortedNames(formal->GetTypes())};
     }
     bool isVariable = schema.typeConstraintMap().count(formal->GetTypeStr());
     if (!isVariable || (formal->GetOption() == onnx::OpSchema::Variadic &&
@@ -441,6 +445,27 @@ SizePairs neededSizes(const onnx::NodeProto &node, const onnx::OpSchema &schema,
   return needed;
 }
 
+/// Rejects results that ONNX infers to be strings, for example from the
+/// attribute `dtype`, if the operator defines only numbers. Results of other
+/// types are accepted: models in older opsets use newer narrow types.
+static std::optional<SchemaError>
+checkResultTypes(const onnx::OpSchema &schema,
+                 ArrayRef<onnx::TypeProto> outputs) {
+  for (auto [i, proto] : llvm::enumerate(outputs)) {
+    const auto *formal = formalOf(schema.outputs(), i);
+    if (!formal || formal->GetTypes().empty() || !proto.has_tensor_type() ||
+        proto.tensor_type().elem_type() != onnx::TensorProto::STRING)
+      continue;
+    onnx::DataType type = onnx::Utils::DataTypeUtils::ToType(proto);
+    if (!formal->GetTypes().count(type))
+      return SchemaError{DiagnosticId::InvalidNode,
+                         "the output `" + formal->GetName() +
+                             "` cannot have the type " + *type,
+                         sortedNames(formal->GetTypes())};
+  }
+  return std::nullopt;
+}
+
 std::optional<SchemaError> checkTypes(const onnx::NodeProto &node,
                                       const onnx::OpSchema &schema,
                                       ArrayRef<Value> inputs,
@@ -464,11 +489,11 @@ std::optional<SchemaError> checkTypes(const onnx::NodeProto &node,
       return std::nullopt;
     NodeInference context(node, schema, inputs, outputs);
     schema.GetTypeAndShapeInferenceFunction()(context);
+    return checkResultTypes(schema, outputs);
   } catch (const std::exception &error) {
     return SchemaError{DiagnosticId::InvalidNode, cleanMessage(error.what()),
                        ""};
   }
-  return std::nullopt;
 }
 
 std::string describeOperands(const onnx::OpSchema *schema,

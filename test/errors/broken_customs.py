@@ -47,6 +47,8 @@ declared("no_sizes", CALL + "  inputs: [x]\n  outputs: [\"y: float[2]\"]\n", "in
 declared("no_type", CALL + "  inputs: [\"x: flaot[n]\"]\n  outputs: [\"y: float[n]\"]\n", "`flaot` in the operand")
 declared("no_letter", CALL + "  inputs: [\"x: T[n]\"]\n  outputs: [\"y: T[n]\"]\n", "`types` does not say what `T`")
 declared("unknown_size", CALL + "  inputs: [\"x: float[n, m]\"]\n  outputs: [\"y: float[k]\"]\n", "`k` is neither a size of an input nor an attribute")
+declared("no_list_of_axes", CALL + "  inputs: [\"x: float[n, m]\"]\n  outputs: [\"y: float[n...]\"]\n", "`n` is not the name of a list of axes of an input")
+declared("size_and_list", CALL + "  inputs: [\"x: float[n, m]\", \"z: float[n...]\"]\n  outputs: [\"y: float[n]\"]\n", "`n` is not the name of a list of axes of an input")
 declared("symbol", "- name: my.ops::Op\n  function: my-op\n  inputs: [\"x: float[n, m]\"]\n  outputs: [\"y: float[n]\"]\n", "`my-op` is not the name of a C function")
 declared("letter_in_symbol", "- name: my.ops::Op\n  function: my_op_{U}\n  inputs: [\"x: float[n, m]\"]\n  outputs: [\"y: float[n]\"]\n", "in `my_op_{U}` is not a letter of `types`")
 declared("long_formula", UNARY + "  element: x" + " + x" * 3000 + "\n", "a formula has more than 8000 characters")

@@ -36,6 +36,30 @@ def range_from_two_starts(folder):
 
 
 @case("invalid-node", node="the_node", text="the range has too many elements")
+def range_of_all_negative_numbers(folder):
+    bounds = [numpy_helper.from_array(np.array(v, np.int64), n) for n, v in (("a", 0), ("b", -2**63), ("c", -1))]
+    return model([node("Range", ["a", "b", "c"])], inputs=[], initializers=bounds, outputs=[info("y", ("n",), I64)])
+
+
+@case("invalid-node", node="the_node", text="the output `output` cannot have the type tensor(string)")
+def identity_matrix_of_strings(folder):
+    return model([node("EyeLike", ["x"], dtype=TensorProto.STRING)], inputs=[info("x", (2, 2))],
+                 outputs=[info("y", (2, 2), TensorProto.STRING)])
+
+
+@case("invalid-node", node="the_node", text="the output `y` cannot have the type tensor(string)")
+def quantized_to_strings(folder):
+    return model([node("QuantizeLinear", ["x", "w"], output_dtype=TensorProto.STRING)], initializers=[weights(shape=())],
+                 outputs=[info("y", dtype=TensorProto.STRING)], opset=21)
+
+
+@case("invalid-node", node="the_node", text="`value` must have one element")
+def filled_with_nothing(folder):
+    empty = helper.make_tensor("value", TensorProto.FLOAT, [0], [])
+    return model([node("ConstantOfShape", ["s"], value=empty)], inputs=[], initializers=[numpy_helper.from_array(np.array([2, 3], np.int64), "s")])
+
+
+@case("invalid-node", node="the_node", text="the range has too many elements")
 def range_without_end(folder):
     bounds = [numpy_helper.from_array(np.array(v, np.int64), n)
               for n, v in (("a", -(1 << 62)), ("b", 1 << 62), ("c", 1))]

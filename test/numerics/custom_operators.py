@@ -56,7 +56,7 @@ def run(ingot, model, inputs, *options):
         return {name[:-4]: np.load(os.path.join(results, name)) for name in os.listdir(results)}
 
 
-def check(args, name, nodes, inputs, want, constants=None, tolerance=1e-5, is_fixed=False, most=16):
+def check(args, name, nodes, inputs, want, constants=None, tolerance=1e-5, is_fixed=False, most=16, operators=OPERATORS):
     target = ["--target", args.target] if args.target else []
     if args.only and args.only not in name:
         return
@@ -66,7 +66,7 @@ def check(args, name, nodes, inputs, want, constants=None, tolerance=1e-5, is_fi
         variants.append(("dynamic", ["--dynamic", "--dim", f"*=0..{most}"]))
     for variant, more in variants:
         model = network(nodes, inputs, want, constants, is_open=True)
-        got = run(args.ingot, model, inputs, "--custom", OPERATORS, *target, *more)
+        got = run(args.ingot, model, inputs, "--custom", operators, *target, *more)
         if isinstance(got, str):
             failures.append(f"{name} ({variant}): {got}")
             continue
@@ -74,6 +74,8 @@ def check(args, name, nodes, inputs, want, constants=None, tolerance=1e-5, is_fi
             value = got.get(output)
             if value is None or value.shape != expected.shape or value.dtype != expected.dtype:
                 failures.append(f"{name} ({variant}): {output} is {value if value is None else (value.shape, value.dtype)}, not {expected.shape} {expected.dtype}")
+            elif value.dtype.kind in "iub" and not np.array_equal(value, expected):
+                failures.append(f"{name} ({variant}): {output} differs in {np.count_nonzero(value != expected)} integers")
             elif not np.allclose(value.astype(float), expected.astype(float), rtol=tolerance, atol=tolerance):
                 failures.append(f"{name} ({variant}): {output} differs by {np.abs(value.astype(float) - expected.astype(float)).max()}")
 
@@ -94,6 +96,27 @@ def expressions(args):
     check(args, "huber", [node("Huber", ["x", "t"], ["l"])], {"x": x, "t": y}, {"l": huber}, is_fixed=True)
     smooth = np.maximum(np.tanh(x), -1) + np.where((x > y) & (y != 0), x**2, -y)
     check(args, "smooth", [node("Smooth", ["x", "y"], ["z"])], {"x": x, "y": y}, {"z": smooth.astype(np.float32)}, is_fixed=True)
+
+
+def declared(args):
+    """Declarations whose numbers, names or operators are unusual."""
+    x, n = random.normal(0, 1, (3, 5)), random.integers(-9, 10, (3, 5))
+    single, copy = x.astype(np.float32), "for (int64_t i = 0; i < n * m; ++i) y[i] = x[i];"
+    element = lambda text, output="y": f"  inputs: [x]\n  outputs: [{output}]\n  element: \"{text}\"\n"
+    call = lambda sizes: f"  inputs: [\"x: float[{sizes}]\"]\n  outputs: [\"y: float[{sizes}]\"]\n  function: copy_floats\n  source: [copy.cpp]\n"
+    for name, text, value, want in (
+        ("remainder", element("x % 3"), n, np.fmod(n, 3)), ("float-remainder", element("x % 0.75"), single, np.fmod(single, np.float32(0.75))),
+        ("double-number", element("x * 0.1"), x, x * 0.1), ("wide-number", element("x + 9007199254740993"), n, n + 9007199254740993),
+        ("generated-name", element("-x", "neg_0"), single, -single),
+        # Names of parameters that C reserves, or that are equal.
+        ("keywords", call("int, for"), single, single), ("repeated-names", call("x, x_2"), single, single)):
+        with tempfile.TemporaryDirectory() as folder:
+            operators = os.path.join(folder, "operators.yaml")
+            with open(operators, "w") as file:
+                file.write("- name: com.example::Declared\n" + text)
+            with open(os.path.join(folder, "copy.cpp"), "w") as file:
+                file.write(f"#include <stdint.h>\nextern \"C\" void copy_floats(const float *x, float *y, int64_t n, int64_t m) {{ {copy} }}\n")
+            check(args, name, [node("Declared", ["x"], ["y"])], {"x": value}, {"y": want}, tolerance=1e-15 if value.dtype != np.float32 else 1e-5, operators=operators)
 
 
 def definitions(args):
@@ -359,6 +382,7 @@ def main():
     functions(args)
     inside(args)
     if not args.target:
+        declared(args)
         quantizers(args)
         costs(args)
         integers(args)

@@ -283,6 +283,20 @@ def determined(ingot):
                                           "pk": normal(b, 2, p, 8), "pv": normal(b, 2, p, 8)}
         check(ingot, f"a cache whose heads the attention determines, and the mask of {mask}", network, [values(1, 3, 4), values(2, 1, 7)],
               ("b=1..4", "s=1..8", "p=0..16"), [values(1, 3, 4, more=1)])
+    # The scale fixes both sizes before the zero point is read.
+    parameters = {"s": np.full((3, 2), 0.5, np.float32), "z": np.array([[1, -2], [3, 0], [5, 7]], np.int8)}
+    nodes = [node("QuantizeLinear", ["x", "s", "z"], ["q"], axis=1, block_size=1), node("DequantizeLinear", ["q", "s", "z"], axis=1, block_size=1)]
+    check(ingot, "blocks of one element", model(nodes, [("x", F, ["n", "m"])], weights=parameters, opset=21), shapes((3, 2)), ("*=1..8",), shapes((2, 2)))
+    # The bias of the scores has one head or all four; in a decoding step, two queries share a key.
+    nodes = [node("GroupQueryAttention", ["q", "k", "v", "pk", "pv", "last", "all", "", "", "", "bias"], ["y", "nk", "nv"], num_heads=4, kv_num_heads=2,
+                  domain="com.microsoft")]
+    cache = [2, 2, 3, 8]
+    network = model(nodes, [("q", F, [2, 1, 32]), ("k", F, [2, 1, 16]), ("v", F, [2, 1, 16]), ("pk", F, cache), ("pv", F, cache), ("bias", F, [1, "heads", 1, 4])],
+                    (("y", F), ("nk", F), ("nv", F)), {"last": np.full(2, 3, np.int32), "all": np.int32(4)})
+    network.opset_import.append(helper.make_opsetid("com.microsoft", 1))
+    values = lambda heads: {"q": normal(2, 1, 32), "k": normal(2, 1, 16), "v": normal(2, 1, 16), "pk": normal(*cache), "pv": normal(*cache),  # noqa: E731
+                            "bias": normal(1, heads, 1, 4)}
+    check(ingot, "heads of a bias", network, [values(4), values(1)], ("heads=1..8",), [values(2)])
     check(ingot, "channels that the weights determine", model([node("Conv", ["x", "w"])], [("x", F, ["n", "c", 8, 8])], weights={"w": normal(4, 3, 3, 3)}),
           shapes((2, 3, 8, 8)), ("n=1..4",), shapes((1, 4, 8, 8)))
     twice = model([node("Concat", ["x", "x"], ["c"], axis=0), node("Mul", ["c", "z"])], [("x", F, ["n"]), ("z", F, ["2 * n"])])

@@ -275,5 +275,21 @@ def zeros():
         yield one(f"quantize-dynamic-{name}", "DynamicQuantizeLinear", {"x": x}, outputs=("out", "scale", "zero"), tolerance=1e-7)
 
 
+def generated():
+    """Gemm of integers with fractional factors, whose sum is truncated as in ONNX's reference implementation; constants that take
+    long to compute, or much memory; coordinates of doubles."""
+    for dtype, (alpha, beta) in itertools.product((np.int32, np.int64), ((0.5, 1.0), (2.0, 0.25), (0.75, -1.5), (3.0, -2.0))):
+        a, b, c = (rng.integers(-50, 50, shape).astype(dtype) for shape in ((4, 7), (7, 6), (6,)))
+        yield wanted(one(f"gemm-{np.dtype(dtype).name}-{alpha}-{beta}", "Gemm", {"a": a, "b": b}, {"c": c}, alpha=alpha, beta=beta),
+                     np.trunc((a @ b) * alpha + c * beta).astype(dtype))
+    many, x = rng.permutation(300000).astype(np.float32), data((3,))
+    nodes = [helper.make_node("Unique", ["many"], ["each"], sorted=0), helper.make_node("ReduceMax", ["each"], ["most"], keepdims=0),
+             helper.make_node("Add", ["most", "x"], ["out"])]
+    yield wanted(Case("unique-many", nodes, {"x": x}, {"many": many}), np.float32(299999) + x)
+    x = data((1, 3, 9, 8), np.float64)
+    yield one("deform-double", "DeformConv", {"x": x, "offset": data((1, 18, 7, 6), np.float64)}, {"w": data((2, 3, 3, 3), np.float64)}, order=["x", "w", "offset"],
+              opset=22, tolerance=1e-12)
+
+
 if __name__ == "__main__":
-    raise SystemExit(compare(__doc__, pools(), propagation(), reductions(), statistics(), angles(), integers(), narrowing(), zeros(), refused=()))
+    raise SystemExit(compare(__doc__, pools(), propagation(), reductions(), statistics(), angles(), integers(), narrowing(), zeros(), generated(), refused=()))

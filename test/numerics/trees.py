@@ -64,6 +64,12 @@ def ensembles():
         for missing in (False, True):
             yield case(f"{mode.lower()}{'-missing' if missing else ''}", "TreeEnsembleRegressor", 50, ["y"], n_targets=1,
                        **forest("target", 3, 4, 1, [mode], missing))
+            infinite = forest("target", 3, 4, 1, [mode], missing)
+            infinite["nodes_values"] = [-np.inf if i % 2 else np.inf for i in range(len(infinite["nodes_values"]))]
+            for rows in (3, 50):
+                made = case(f"{mode.lower()}-infinite-{rows}{'-missing' if missing else ''}", "TreeEnsembleRegressor", rows, ["y"], n_targets=1, **infinite)
+                made.inputs["x"][:, ::2] = rng.choice([-np.inf, np.inf, 0], made.inputs["x"][:, ::2].shape)
+                yield made
     # Batches whose rows fill vectors or do not, and trees with so many leaves that a bit mask of leaves needs several
     # words.
     for rows in (32, 37):
@@ -174,6 +180,16 @@ def joined():
         for targets in (1, 3):
             yield case(f"joined-{np.dtype(dtype).name}-{rows}-{targets}", "TreeEnsemble", rows, ["y"], version=5, dtype=dtype, above=12,
                        **ensemble(20, 6, targets, range(MEMBER + 1), False, dtype))
+    # ONNX Runtime has no kernel for float16. The features and splits are exact in float16.
+    for rows, targets in itertools.product((1, 40), (1, 3)):
+        attributes = ensemble(5, 4, targets, range(6), False, np.float32)
+        result = case(f"joined-float16-{rows}-{targets}", "TreeEnsemble", rows, ["y"], version=5, **attributes)
+        want = run(result)[0]
+        narrow = {k: numpy_helper.from_array(numpy_helper.to_array(attributes[k]).astype(np.float16)) for k in ("nodes_splits", "leaf_weights")}
+        result = Case(result.name, [helper.make_node("TreeEnsemble", ["x"], ["y"], domain="ai.onnx.ml", **(attributes | narrow))],
+                      {"x": result.inputs["x"].astype(np.float16)}, outputs=["y"], tolerance=5e-3, want=[want.astype(np.float16)])
+        result.model.opset_import.append(helper.make_opsetid("ai.onnx.ml", 5))
+        yield result
     for aggregate in range(4):
         yield case(f"joined-aggregate-{aggregate}", "TreeEnsemble", 30, ["y"], version=5, aggregate_function=aggregate,
                    **ensemble(9, 5, 3, [0], False, np.float32))

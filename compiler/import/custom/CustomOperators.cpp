@@ -172,9 +172,10 @@ private:
     return appendNodes(*formula, function);
   }
 
-  /// The names that the size formulas of a custom operator may use.
+  /// The names that the size formulas of a custom operator may use. The names
+  /// in `lists`, which are also in `sizes`, stand for any number of axes.
   struct Names {
-    std::set<std::string, std::less<>> sizes, attributes;
+    std::set<std::string, std::less<>> sizes, attributes, lists;
 
     Error check(const Formula &formula) const {
       std::string unknown;
@@ -209,12 +210,20 @@ private:
           }))
         return fault("`types` does not say what `" + operand->type + "` in `" +
                      text + "` stands for");
-      for (const OperandPattern::Axis &axis : operand->axes)
-        if (areInputs && axis.size.isName() &&
-            !names.attributes.count(axis.size.text))
-          names.sizes.insert(axis.size.text);
+      for (const OperandPattern::Axis &axis : operand->axes) {
+        const std::string &name = axis.size.text;
+        bool isNew = areInputs && axis.size.isName() &&
+                     !names.attributes.count(name) && !names.sizes.count(name);
+        if (axis.isList && isNew)
+          names.lists.insert(name);
+        if (axis.isList && !names.lists.count(name))
+          return fault("`" + name + "...` in `" + text + "`: `" + name +
+                       "` is not the name of a list of axes of an input");
+        if (isNew)
+          names.sizes.insert(name);
         else
           formulas.push_back(axis.size);
+      }
       *(areInputs ? function.add_input() : function.add_output()) =
           operand->name;
     }
@@ -387,16 +396,20 @@ void CustomOperators::addTo(onnx::ModelProto &model) const {
   };
   for (const Operator &entry : operators) {
     StringRef domain = canonical(entry.function.domain());
-    int64_t opset = 0;
+    int64_t opset = 0, newest = 0;
+    for (const Operator &other : operators)
+      if (canonical(other.function.domain()) == domain)
+        newest = std::max(newest, other.version);
     for (const auto &import : model.opset_import())
       if (canonical(import.domain()) == domain)
         opset = import.version();
-    // A model may omit the opset import of the domain of its custom operators.
+    // A model may omit the opset import of the domain of its custom operators;
+    // the newest version of each of them then applies.
     if (!opset) {
       auto *import = model.add_opset_import();
       import->set_domain(entry.function.domain());
-      import->set_version(entry.version);
-      opset = entry.version;
+      import->set_version(newest);
+      opset = newest;
     }
     bool isReplaced = any_of(operators, [&](const Operator &other) {
       return same(other.function, entry.function) &&

@@ -20,18 +20,14 @@ template <typename... Args> Error fault(const char *format, Args... args) {
 class NodeBuilder {
 public:
   explicit NodeBuilder(onnx::FunctionProto &function) : function(function) {
-    for (const std::string &input : function.input())
-      names.push_back(input);
+    append_range(names, function.input());
+    append_range(names, function.output());
   }
 
   Expected<std::string> build(const Formula &formula) {
     switch (formula.kind) {
     case Formula::Number:
-      return constant([&](onnx::AttributeProto &value) {
-        value.set_name("value_float");
-        value.set_type(onnx::AttributeProto::FLOAT);
-        value.set_f(static_cast<float>(formula.number));
-      });
+      return number(formula);
     case Formula::Name:
       return buildName(formula.text);
     case Formula::Apply:
@@ -63,6 +59,24 @@ private:
     onnx::NodeProto &last = *function.mutable_node(function.node_size() - 1);
     set(*last.add_attribute());
     return node("CastLike", {value, function.input(0)});
+  }
+
+  /// Adds a number. An int64 holds whole numbers and a double the others, so
+  /// that the cast to the type of the first input is the only rounding.
+  std::string number(const Formula &formula) {
+    return constant([&](onnx::AttributeProto &value) {
+      int64_t whole;
+      if (!StringRef(formula.text).getAsInteger(10, whole)) {
+        value.set_name("value_int");
+        value.set_type(onnx::AttributeProto::INT);
+        value.set_i(whole);
+        return;
+      }
+      value.set_name("value");
+      value.set_type(onnx::AttributeProto::TENSOR);
+      value.mutable_t()->set_data_type(onnx::TensorProto::DOUBLE);
+      value.mutable_t()->add_double_data(formula.number);
+    });
   }
 
   Expected<std::string> buildName(const std::string &name) {
@@ -112,6 +126,16 @@ private:
     }
     if (spelled == "!=")
       return node("Not", {node("Equal", operands)});
+    if (spelled == "%") {
+      // As in C, the remainder has the sign of the dividend.
+      std::string remainder = node("Mod", operands);
+      onnx::NodeProto &last = *function.mutable_node(function.node_size() - 1);
+      onnx::AttributeProto &truncates = *last.add_attribute();
+      truncates.set_name("fmod");
+      truncates.set_type(onnx::AttributeProto::INT);
+      truncates.set_i(1);
+      return remainder;
+    }
     StringRef name = StringSwitch<StringRef>(spelled)
                          .Case("+", "Add")
                          .Case("-", operands.size() == 1 ? "Neg" : "Sub")

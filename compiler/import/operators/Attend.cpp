@@ -221,6 +221,12 @@ static Value attendByShared(OnnxNode &node, AttentionOperands o,
   auto byShared = [&](Value x) {
     if (!x || dimsOf(x).size() < 3)
       return x;
+    // An axis of a dynamic size, 1 or N, is first expanded to N heads.
+    if (Dims whole = dimsOf(x); !whole.end()[-3].known()) {
+      whole.end()[-3] = heads;
+      if (Value expanded = node.broadcastTo(x, whole))
+        x = expanded;
+    }
     Dims sizes = dimsOf(x);
     auto head = sizes.end() - 3;
     if (!(head[0] == heads) || !(head[1] == 1))

@@ -88,12 +88,24 @@ static ImportResult importGemm(OnnxNode &node) {
   if (failed(product))
     return failure();
   Value y = *product;
-  Type element = elementOf(y);
-  if (double alpha = node.floatAttr("alpha", 1); alpha != 1)
+  double alpha = node.floatAttr("alpha", 1), beta = node.floatAttr("beta", 1);
+  // Integers are multiplied by fractions in float64.
+  Type type = elementOf(y), element = type;
+  if (isa<IntegerType>(type) &&
+      (std::trunc(alpha) != alpha || std::trunc(beta) != beta))
+    element = node.builder.getF64Type();
+  y = node.cast(y, element);
+  if (alpha != 1)
     y = node.elementwise<MulOp>({y, node.scalarConstant(alpha, element)});
   if (c) {
     const bool isZero = !OnnxNode::unlessZeros(c);
-    if (double beta = node.floatAttr("beta", 1); beta != 1)
+    c = node.cast(c, element);
+    // A size of C that is not 1 determines the size of the product.
+    int64_t missing = int64_t(shapeOf(y).size() - shapeOf(c).size());
+    for (int64_t i = 0; i < int64_t(shapeOf(c).size()) && missing >= 0; ++i)
+      if (dimsOf(c)[i].least() > 1)
+        (void)node.takeEqual(dimsOf(y)[missing + i], dimsOf(c)[i]);
+    if (beta != 1)
       c = node.elementwise<MulOp>({c, node.scalarConstant(beta, element)});
     c = node.broadcastTo(c, dimsOf(y));
     if (!c)
@@ -101,7 +113,7 @@ static ImportResult importGemm(OnnxNode &node) {
     if (!isZero)
       y = node.elementwise<AddOp>({y, c});
   }
-  return SmallVector<Value>{y};
+  return one(node.cast(y, type));
 }
 
 /// Transposes convolution weights [O, C / groups, kernel...] to [kernel..., C /

@@ -27,6 +27,12 @@ struct Sizes {
 };
 } // namespace
 
+/// Returns the element type of coordinates: float64 for inputs of float64,
+/// otherwise float32.
+static Type coordinateType(OnnxNode &node) {
+  return node.sumType(elementOf(node.input(0)));
+}
+
 /// Returns one coordinate (`axis` 0: y, 1: x) of all sampled positions, without
 /// their offsets: [kernel positions, output positions, 1]. Coordinates are
 /// scaled so that the input, which has `size` elements along the axis, extends
@@ -48,7 +54,7 @@ static Value startsOf(OnnxNode &node, const Sizes &sizes,
       start.push_back((p + 0.5) * scale - 1);
     }
   return floatConstant(node, {sizes.kernel, *sizes.places.known(), 1}, start,
-                       node.builder.getF32Type());
+                       coordinateType(node));
 }
 
 /// Returns the same coordinates as startsOf if the number of output positions
@@ -76,10 +82,9 @@ static Value startsAtRunTime(OnnxNode &node, const Sizes &sizes,
        floatConstant(node, {sizes.kernel, 1, 1, 1}, taps, f64)});
   p = node.elementwise<SubOp>(
       {node.elementwise<MulOp>({p, scale}), node.scalarConstant(1, f64)});
-  return node.reshape(
-      node.build<ExpandOp>(node.cast(p, node.builder.getF32Type()),
-                           ArrayRef<Dim>(all)),
-      Dims{sizes.kernel, sizes.places, 1});
+  return node.reshape(node.build<ExpandOp>(node.cast(p, coordinateType(node)),
+                                           ArrayRef<Dim>(all)),
+                      Dims{sizes.kernel, sizes.places, 1});
 }
 
 /// Returns one coordinate (`axis` 0: y, 1: x) of all sampled positions: the
@@ -89,10 +94,10 @@ static Value coordinates(OnnxNode &node, const Sizes &sizes,
                          const WindowGeometry &geometry, Value offset,
                          const Dim &size, int64_t axis) {
   // GridSample places the centre of pixel p at (2 p + 1) / size - 1.
-  Type f32 = node.builder.getF32Type();
+  Type type = coordinateType(node);
   Value scale, from;
   if (size.known() && sizes.places.known()) {
-    scale = node.scalarConstant(2.0 / static_cast<double>(*size.known()), f32);
+    scale = node.scalarConstant(2.0 / static_cast<double>(*size.known()), type);
     from = startsOf(node, sizes, geometry, *size.known(), axis);
   } else {
     Value length = node.reshape(RunTimeInts(node).sizes(size), {});
@@ -100,13 +105,13 @@ static Value coordinates(OnnxNode &node, const Sizes &sizes,
     scale = node.elementwise<DivOp>(
         {node.scalarConstant(2, f64), node.cast(length, f64)});
     from = startsAtRunTime(node, sizes, geometry, scale, axis);
-    scale = node.cast(scale, f32);
+    scale = node.cast(scale, type);
   }
   Value moved = slice(node.builder, node.loc, offset, 2, axis, 1);
   moved = node.reshape(moved, Dims{sizes.batch * sizes.offsetGroups,
                                    sizes.kernel, sizes.places, 1});
   return node.elementwise<AddOp>(
-      {node.elementwise<MulOp>({node.cast(moved, f32), scale}), from});
+      {node.elementwise<MulOp>({node.cast(moved, type), scale}), from});
 }
 
 /// Returns the height and width of the kernel; dynamic sizes of the weights `w`

@@ -292,15 +292,14 @@ static FailureOr<Value> repeatedAtRunTime(OnnxNode &node, Value parameter,
 /// `x`. If `parameter` has one element per block of elements and all blocks are
 /// complete, also reshapes `x`: its quantized axis becomes two axes, blocks and
 /// elements of a block. If the last block may be incomplete, the elements of
-/// `parameter` are repeated instead.
+/// `parameter` are repeated instead, as they are if `atRunTime` is set, because
+/// a size of an operand is dynamic.
 static FailureOr<Value> alignQuantization(OnnxNode &node, Value &x,
-                                          Value parameter) {
+                                          Value parameter, bool atRunTime) {
   int64_t rank = shapeOf(node.input(0)).size();
   ArrayRef<int64_t> shape = shapeOf(node.input(0)), given = shapeOf(parameter);
   if (tensorType(parameter).getNumElements() == 1)
     return node.reshape(parameter, {});
-  bool atRunTime = hasDynamicSizes(parameter.getType()) ||
-                   hasDynamicSizes(node.input(0).getType());
   // If the attribute `axis` exceeds the rank of the input, a scale or zero
   // point that is a vector must have one element.
   if (given.size() == 1 && rank <= 1 && node.intAttr("axis", 1) >= rank &&
@@ -355,13 +354,19 @@ static ImportResult importQuantization(OnnxNode &node, Type zeroType,
                                        Type resultType,
                                        ArrayRef<NamedAttribute> attrs) {
   Value x = node.input(0);
-  FailureOr<Value> scale = alignQuantization(node, x, node.input(1));
+  // The alignment of the scale may fix dynamic sizes, so this is determined once
+  // for scale and zero point, which must have the same form.
+  bool atRunTime = false;
+  for (unsigned i = 0; i < node.numInputs(); ++i)
+    atRunTime |= node.hasInput(i) && hasDynamicSizes(node.input(i).getType());
+  FailureOr<Value> scale = alignQuantization(node, x, node.input(1), atRunTime);
   if (failed(scale))
     return failure();
   Value split = node.input(0);
   FailureOr<Value> zero =
-      node.hasInput(2) ? alignQuantization(node, split, node.input(2))
-                       : FailureOr<Value>(node.scalarConstant(0, zeroType));
+      node.hasInput(2)
+          ? alignQuantization(node, split, node.input(2), atRunTime)
+          : FailureOr<Value>(node.scalarConstant(0, zeroType));
   if (failed(zero))
     return failure();
   SmallVector<Value> operands{x, *scale, *zero};

@@ -345,15 +345,10 @@ private:
       names.push_back("index");
     }
     llvm::append_range(names, constantNames);
-    // The C declaration of the function needs parameters with different names.
-    llvm::StringMap<unsigned> used;
-    for (std::string &name : names)
-      if (unsigned times = used[name]++)
-        name += "_" + std::to_string(times);
-    SmallVector<StringRef> unique(names.begin(), names.end());
+    SmallVector<StringRef> parameters(names.begin(), names.end());
     auto call = CallExternalOp::create(
         node.builder, node.loc, results, inputs, functionName(),
-        b.getStrArrayAttr(unique),
+        b.getStrArrayAttr(parameters),
         numbers.empty() ? kernel::SizesAttr()
                         : kernel::sizesAttr(numbers, b.getContext()),
         parallel, b.getArrayAttr(constants));

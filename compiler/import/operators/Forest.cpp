@@ -54,7 +54,11 @@ public:
   SmallVector<int64_t> roots, depths;
 
 private:
+  /// Returns the largest number below `value`. NaN stands for the number below
+  /// -infinity: no feature is <= NaN.
   double before(double value) const {
+    if (value == -INFINITY)
+      return NAN;
     return isDouble ? std::nextafter(value, -INFINITY)
                     : std::nextafterf(static_cast<float>(value), -INFINITY);
   }
@@ -490,7 +494,8 @@ static ImportResult importTreeEnsemble(OnnxNode &node) {
   Value result = transformScores(node, scores, transforms[transform]);
   if (!result)
     return failure();
-  return SmallVector<Value>{result};
+  // Float16 is computed in float32.
+  return one(node.cast(result, elementOf(node.input(0))));
 }
 
 void registerForestImports(OnnxRegistry &registry) {

@@ -83,6 +83,8 @@ static ImportResult importConstantOfShape(OnnxNode &node) {
   Attribute value = node.builder.getF32FloatAttr(0);
   if (node.hasAttr("value")) {
     DenseElementsAttr given = node.tensorAttr("value");
+    if (given.getNumElements() != 1)
+      return node.invalid("`value` must have one element");
     type = given.getElementType();
     value = *given.getValues<Attribute>().begin();
   }
@@ -95,31 +97,23 @@ static ImportResult importConstantOfShape(OnnxNode &node) {
   return SmallVector<Value>{node.constant(DenseElementsAttr::get(all, value))};
 }
 
+/// Imports EyeLike as a comparison of row and column numbers. Only small results
+/// are folded to constants.
 static ImportResult importEyeLike(OnnxNode &node) {
-  ArrayRef<int64_t> shape = shapeOf(node.input(0));
+  Dims sizes = dimsOf(node.input(0));
   Type type = node.hasAttr("dtype") ? node.elementType(node.intAttr("dtype", 1))
                                     : elementOf(node.input(0));
-  if (!type || shape.size() != 2)
+  if (!type || sizes.size() != 2)
     return node.invalid(
         "the input must be a matrix, and `dtype` a numeric type");
-  int64_t k = node.intAttr("k", 0);
-  if (hasDynamicSizes(node.input(0).getType())) {
-    RunTimeInts ints(node);
-    Dims sizes = dimsOf(node.input(0));
-    Value row =
-        node.reshape(node.countTo(sizes[0]), ArrayRef<Dim>{sizes[0], 1});
-    Value column =
-        node.reshape(node.countTo(sizes[1]), ArrayRef<Dim>{1, sizes[1]});
-    return one(
-        node.cast(ints.equal(column, ints.add(row, ints.number(k))), type));
-  }
-  Attribute zero = elementAttr(type, 0), one = elementAttr(type, 1);
-  SmallVector<Attribute> elements;
-  for (int64_t row = 0; row < shape[0]; ++row)
-    for (int64_t column = 0; column < shape[1]; ++column)
-      elements.push_back(column - row == k ? one : zero);
-  return SmallVector<Value>{node.constant(
-      DenseElementsAttr::get(RankedTensorType::get(shape, type), elements))};
+  RunTimeInts ints(node);
+  Value row = node.reshape(node.countTo(sizes[0]), ArrayRef<Dim>{sizes[0], 1});
+  Value column =
+      node.reshape(node.countTo(sizes[1]), ArrayRef<Dim>{1, sizes[1]});
+  // A diagonal beyond a corner of the matrix has no elements.
+  Value k = ints.number(
+      std::clamp(node.intAttr("k", 0), -sizes[0].most(), sizes[1].most()));
+  return one(node.cast(ints.equal(column, ints.add(row, k)), type));
 }
 
 //===----------------------------------------------------------------------===//
@@ -219,7 +213,8 @@ static ImportResult importRange(OnnxNode &node) {
     int64_t first = start->front(), step = delta->front(), distance;
     if (step == 0)
       return node.invalid("delta is 0, so that the range never ends");
-    if (llvm::SubOverflow(limit->front(), first, distance))
+    if (llvm::SubOverflow(limit->front(), first, distance) ||
+        (step == -1 && distance < -maxCount)) // -2^63 / -1 would overflow
       return node.invalid("the range has too many elements, or its number of "
                           "elements is not defined");
     int64_t count = distance / step + (distance % step != 0);
@@ -514,23 +509,27 @@ static ImportResult importUnique(OnnxNode &node) {
   for (auto [flat, value] : llvm::enumerate(*values))
     rows[static_cast<int64_t>(flat) / inner % count].push_back(value);
   // Determines the distinct rows, sorted by value or by first occurrence.
-  SmallVector<int64_t> order(count), firsts, inverse(count), counts;
+  // `first` maps each row to the first row that is equal to it, and `number`
+  // maps the latter to its position among the distinct rows.
+  SmallVector<int64_t> order(count), first(count), number(count), firsts,
+      inverse(count), counts;
   std::iota(order.begin(), order.end(), 0);
   llvm::sort(order, [&](int64_t i, int64_t j) {
     return std::tie(rows[i], i) < std::tie(rows[j], j);
   });
-  for (int64_t i : order)
+  for (int64_t i : order) {
     if (firsts.empty() || rows[firsts.back()] != rows[i])
       firsts.push_back(i);
+    first[i] = firsts.back();
+  }
   if (node.intAttr("sorted", 1) == 0)
     llvm::sort(firsts);
+  for (auto [i, row] : llvm::enumerate(firsts))
+    number[row] = i;
   counts.resize(firsts.size(), 0);
   for (int64_t i = 0; i < count; ++i) {
-    inverse[i] =
-        llvm::find_if(firsts, [&](int64_t j) { return rows[i] == rows[j]; }) -
-        firsts.begin();
-    if (inverse[i] < static_cast<int64_t>(firsts.size()))
-      ++counts[inverse[i]];
+    inverse[i] = number[first[i]];
+    ++counts[inverse[i]];
   }
   int64_t distinct = firsts.size();
   Value indices = node.constant(ints(node, {distinct}, firsts));
