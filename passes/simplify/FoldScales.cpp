@@ -18,8 +18,9 @@
 //     mul(matmul(a, transpose(b)), 0.125)
 //
 // Moreover, x + 0.0 becomes x, and a division by a scalar becomes a
-// multiplication. These rewrites change roundings or the sign of a zero, so
-// --strict omits this pass.
+// multiplication, unless the quotient is compared or rounded to an integer.
+// These rewrites change roundings or the sign of a zero, so --strict omits this
+// pass.
 
 #include "dialects/graph/ElementsData.h"
 #include "dialects/graph/GraphDialect.h"
@@ -29,6 +30,7 @@
 #include "passes/simplify/Channels.h"
 #include "passes/simplify/Passes.h"
 #include "passes/simplify/WordSums.h"
+#include "llvm/ADT/SetVector.h"
 
 #include <cstring>
 
@@ -240,32 +242,65 @@ LogicalResult dropZero(AddOp op, PatternRewriter &rewriter) {
   return failure();
 }
 
+/// Returns the floats whose last digit may change an integer or a truth value:
+/// operands of comparisons, roundings and conversions to integers, and the
+/// values from which elementwise operators and moves compute these operands.
+/// For example, floor(41.0 / 41.0) is 1, but floor(41.0 * (1 / 41.0)) is 0.
+/// Quantizations are excepted: their scales are approximations anyway.
+llvm::SetVector<Value> decisiveValues(func::FuncOp function) {
+  llvm::SetVector<Value> values;
+  auto addOperands = [&](Operation *op) {
+    for (Value operand : op->getOperands())
+      if (isa<FloatType>(elementOf(operand)))
+        values.insert(operand);
+  };
+  function.walk([&](ElementwiseOpInterface op) {
+    if (isa<FloorOp, CeilOp, RoundOp, ModOp>(op) ||
+        (!isa<FloatType>(elementOf(op->getResult(0))) &&
+         !isa<QuantizeOp, IsNaNOp, IsInfOp>(op)))
+      addOperands(op);
+  });
+  for (size_t i = 0; i < values.size(); ++i) {
+    auto op = values[i].getDefiningOp<ElementOpInterface>();
+    if (op && op.isCheap())
+      addOperands(op);
+  }
+  return values;
+}
+
 /// Rewrites x / c as x * (1 / c) for a constant c with a single value.
-LogicalResult multiplyInstead(DivOp op, PatternRewriter &rewriter) {
+void multiplyInstead(DivOp op) {
   Value divisor = op->getOperand(1);
   std::optional<double> number = uniformNumber(divisor);
   // Outside of [1e-30, 1e30] the inverse of the divisor could overflow or be
   // denormal.
   if (!number || std::abs(*number) < 1e-30 || std::abs(*number) > 1e30 ||
       !isa<Float32Type, Float64Type>(elementOf(divisor)))
-    return failure();
+    return;
+  OpBuilder builder(op);
   Value inverse =
-      uniformConstant(rewriter, op.getLoc(), tensorType(divisor), 1 / *number);
-  rewriter.replaceOpWithNewOp<MulOp>(op, TypeRange{op.getType()},
-                                     ValueRange{op->getOperand(0), inverse});
-  return success();
+      uniformConstant(builder, op.getLoc(), tensorType(divisor), 1 / *number);
+  op.replaceAllUsesWith(MulOp::create(builder, op.getLoc(),
+                                      TypeRange{op.getType()},
+                                      ValueRange{op->getOperand(0), inverse})
+                            .getResult());
+  op.erase();
 }
 
 struct FoldScalesPass : impl::FoldScalesBase<FoldScalesPass> {
   using Base::Base;
   void runOnOperation() override {
+    llvm::SetVector<Value> decisive = decisiveValues(getOperation());
+    getOperation().walk([&](DivOp op) {
+      if (!decisive.contains(op.getResult()))
+        multiplyInstead(op);
+    });
     RewritePatternSet patterns(&getContext());
     patterns.add(foldFactor)
         .add(foldTerm)
         .add(foldWholeTerm)
         .add(hoistFactor)
-        .add(dropZero)
-        .add(multiplyInstead);
+        .add(dropZero);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();
   }

@@ -199,3 +199,31 @@ func.func @range(%x: tensor<5x2xf16>) -> (tensor<5x2xf16>, tensor<5x2xf16>, tens
   %f = graph.mul %e, %little : (tensor<5x2xf16>, tensor<f16>) -> tensor<5x2xf16>
   return %b, %d, %f : tensor<5x2xf16>, tensor<5x2xf16>, tensor<5x2xf16>
 }
+
+// A division stays if its quotient is rounded to an integer or compared, also
+// by way of other elementwise operators and moves.
+// CHECK-LABEL: @decisive(
+// CHECK: %[[A:.*]] = graph.div %arg0
+// CHECK-NEXT: graph.transpose %[[A]]
+// CHECK: %[[B:.*]] = graph.div %arg0
+// CHECK-NEXT: graph.cast %[[B]]
+// CHECK: %[[C:.*]] = graph.div %arg0
+// CHECK-NEXT: graph.less %[[C]]
+// CHECK: %[[D:.*]] = graph.mul %arg0
+// CHECK-NEXT: graph.quantize %[[D]]
+func.func @decisive(%x: tensor<2x3xf32>) -> (tensor<3x2xf32>, tensor<2x3xsi64>, tensor<2x3xi1>, tensor<2x3xui8>) {
+  %width = graph.constant dense<82.0> : tensor<f32> : tensor<f32>
+  %half = graph.constant dense<0.5> : tensor<f32> : tensor<f32>
+  %zero = graph.constant dense<0> : tensor<ui8> : tensor<ui8>
+  %a = graph.div %x, %width : (tensor<2x3xf32>, tensor<f32>) -> tensor<2x3xf32>
+  %t = graph.transpose %a {perm = array<i64: 1, 0>} : (tensor<2x3xf32>) -> tensor<3x2xf32>
+  %s = graph.add %t, %half : (tensor<3x2xf32>, tensor<f32>) -> tensor<3x2xf32>
+  %f = graph.floor %s : (tensor<3x2xf32>) -> tensor<3x2xf32>
+  %b = graph.div %x, %width : (tensor<2x3xf32>, tensor<f32>) -> tensor<2x3xf32>
+  %i = graph.cast %b : (tensor<2x3xf32>) -> tensor<2x3xsi64>
+  %c = graph.div %x, %width : (tensor<2x3xf32>, tensor<f32>) -> tensor<2x3xf32>
+  %l = graph.less %c, %half : (tensor<2x3xf32>, tensor<f32>) -> tensor<2x3xi1>
+  %d = graph.div %x, %width : (tensor<2x3xf32>, tensor<f32>) -> tensor<2x3xf32>
+  %q = graph.quantize %d, %half, %zero : (tensor<2x3xf32>, tensor<f32>, tensor<ui8>) -> tensor<2x3xui8>
+  return %f, %i, %l, %q : tensor<3x2xf32>, tensor<2x3xsi64>, tensor<2x3xi1>, tensor<2x3xui8>
+}
