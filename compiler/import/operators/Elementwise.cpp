@@ -297,7 +297,7 @@ static FailureOr<Value> alignQuantization(OnnxNode &node, Value &x,
                                           Value parameter) {
   int64_t rank = shapeOf(node.input(0)).size();
   ArrayRef<int64_t> shape = shapeOf(node.input(0)), given = shapeOf(parameter);
-  if (tensorType(parameter).getNumElements() == 1)
+  if (product(dimsOf(parameter)) == 1)
     return node.reshape(parameter, {});
   bool atRunTime = hasDynamicSizes(parameter.getType()) ||
                    hasDynamicSizes(node.input(0).getType());
