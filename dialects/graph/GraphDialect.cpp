@@ -202,7 +202,7 @@ Operation *buildPermutedAxes(Operation *op, OpBuilder &builder,
 bool hasAxesOfResult(Operation *op, unsigned i) {
   return shapeOf(op->getOperand(i)).size() ==
              shapeOf(op->getResult(0)).size() &&
-         tensorType(op->getOperand(i)).getNumElements() != 1;
+         !(product(dimsOf(op->getOperand(i))) == 1);
 }
 
 bool readsStrings(Operation *op) {
@@ -215,7 +215,7 @@ Operation *buildPermutedElementwise(Operation *op, OpBuilder &builder,
                                     ArrayRef<int64_t> perm,
                                     ValueRange operands) {
   for (auto [i, operand] : llvm::enumerate(op->getOperands()))
-    if (!hasAxesOfResult(op, i) && tensorType(operand).getNumElements() != 1)
+    if (!hasAxesOfResult(op, i) && !(product(dimsOf(operand)) == 1))
       // The caller has to reshape an operand of lower rank first.
       return nullptr;
   Operation *copy = builder.clone(*op);

@@ -281,7 +281,8 @@ private:
   /// Returns (`integer` - `zero`) * `factor` as a sum with one term; nothing if
   /// the type of `integer` is unsupported or `factor` is 0. If the expression
   /// has no other users (`isPrivate`) and adds a constant to an integer, this
-  /// constant becomes part of the sum's constant.
+  /// constant becomes part of the sum's constant, unless the integer sum may
+  /// wrap around.
   static std::optional<Sum> ofInteger(Value integer, const Numbers &factor,
                                       double zero, bool isPrivate) {
     auto type = dyn_cast<IntegerType>(elementOf(integer));
@@ -293,8 +294,11 @@ private:
     if (isa_and_nonnull<AddOp, SubOp>(op) && type.getWidth() == 32 &&
         isPrivate && integer.hasOneUse()) {
       auto moved = Numbers::of(op->getOperand(1));
-      auto inner = moved ? ofInteger(op->getOperand(0), factor, zero, isPrivate)
-                         : std::nullopt;
+      bool wraps =
+          moved && boundOf(op->getOperand(0)) + moved->most() >= 0x1p31;
+      auto inner = moved && !wraps
+                       ? ofInteger(op->getOperand(0), factor, zero, isPrivate)
+                       : std::nullopt;
       auto constant = inner ? inner->constant.withProducts(
                                   *moved, factor, isa<SubOp>(op) ? -1 : 1)
                             : std::nullopt;

@@ -276,8 +276,7 @@ private:
       return;
     for (OpOperand &operand : op->getOpOperands()) {
       ArrayRef<int64_t> shape = shapeOf(operand.get());
-      if (shape.size() >= rank ||
-          tensorType(operand.get()).getNumElements() == 1)
+      if (shape.size() >= rank || product(dimsOf(operand.get())) == 1)
         continue;
       Dims aligned(rank - shape.size(), 1);
       llvm::append_range(aligned, dimsOf(operand.get()));

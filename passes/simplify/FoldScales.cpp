@@ -18,9 +18,11 @@
 //     mul(matmul(a, transpose(b)), 0.125)
 //
 // Moreover, x + 0.0 becomes x, and a division by a scalar becomes a
-// multiplication. These rewrites change roundings or the sign of a zero, so
-// --strict omits this pass.
+// multiplication, unless the quotient is compared or rounded to an integer.
+// These rewrites change roundings or the sign of a zero, so --strict omits this
+// pass.
 
+#include "dialects/graph/ElementsData.h"
 #include "dialects/graph/GraphDialect.h"
 #include "dialects/graph/ops/Movement.h"
 #include "dialects/graph/ops/Patterns.h"
@@ -28,6 +30,9 @@
 #include "passes/simplify/Channels.h"
 #include "passes/simplify/Passes.h"
 #include "passes/simplify/WordSums.h"
+#include "llvm/ADT/SetVector.h"
+
+#include <cstring>
 
 using namespace mlir;
 using namespace ingot::graph;
@@ -53,12 +58,64 @@ template <typename OpT> std::pair<Operation *, Value> splitOperands(OpT op) {
   return {nullptr, Value()};
 }
 
+/// Returns the largest magnitude in each column (index of the last axis) of a
+/// constant of floats, which may be infinite or NaN.
+std::vector<double> largestOfColumns(ConstantOp constant) {
+  auto type = cast<FloatType>(elementOf(constant));
+  unsigned width = type.getWidth();
+  std::vector<char> storage;
+  ArrayRef<char> bytes = elementBytes(constant.getValue(), storage);
+  ArrayRef<int64_t> shape = shapeOf(constant);
+  SmallVector<uint64_t> most(shape.empty() ? 1 : shape.back());
+  // Without the sign bit, the bits of floats are ordered as their magnitudes.
+  uint64_t magnitude = llvm::maskTrailingOnes<uint64_t>(width - 1);
+  size_t column = 0;
+  for (size_t at = 0; at < bytes.size(); at += width / 8) {
+    uint64_t bits = 0;
+    std::memcpy(&bits, bytes.data() + at, width / 8);
+    most[column] = std::max(most[column], bits & magnitude);
+    column = column + 1 == most.size() ? 0 : column + 1;
+  }
+  std::vector<double> numbers;
+  for (uint64_t bits : most)
+    numbers.push_back(FloatAttr::get(type, APFloat(type.getFloatSemantics(),
+                                                   APInt(width, bits)))
+                          .getValueAsDouble());
+  return numbers;
+}
+
+/// Whether the element type represents `weights` times `factor` well: in each
+/// column, the largest product is zero or a normal number. (Smaller products
+/// may be denormal.) f16, for example, cannot represent 100 * 1000, although a
+/// sum of products with such weights may be small before it is multiplied.
+bool staysNormal(ConstantOp weights, ConstantOp factor) {
+  if (!hasData(weights.getValue()) || !hasData(factor.getValue()))
+    return true;
+  const llvm::fltSemantics &semantics =
+      cast<FloatType>(elementOf(weights)).getFloatSemantics();
+  std::vector<double> columns = largestOfColumns(weights),
+                      factors = largestOfColumns(factor);
+  if (factors.size() != 1 && factors.size() != columns.size())
+    return false;
+  for (auto [i, column] : llvm::enumerate(columns)) {
+    double by = factors[factors.size() == 1 ? 0 : i];
+    APFloat product(column * by);
+    bool losesInfo = false;
+    product.convert(semantics, APFloat::rmNearestTiesToEven, &losesInfo);
+    if (!product.isNormal() && column != 0 && by != 0)
+      return false;
+  }
+  return true;
+}
+
 LogicalResult foldFactor(MulOp op, PatternRewriter &rewriter) {
   auto [producer, factor] = splitOperands(op);
   if (!producer || !isa<FloatType>(elementOf(factor)))
     return failure();
   Value weights = producer->getOperand(1);
-  if (!weights.getDefiningOp<ConstantOp>())
+  auto known = weights.getDefiningOp<ConstantOp>();
+  if (!known || elementOf(weights) != elementOf(factor) ||
+      !staysNormal(known, factor.getDefiningOp<ConstantOp>()))
     return failure();
   rewriter.setInsertionPoint(op);
   Value s =
@@ -185,32 +242,65 @@ LogicalResult dropZero(AddOp op, PatternRewriter &rewriter) {
   return failure();
 }
 
+/// Returns the floats whose last digit may change an integer or a truth value:
+/// operands of comparisons, roundings and conversions to integers, and the
+/// values from which elementwise operators and moves compute these operands.
+/// For example, floor(41.0 / 41.0) is 1, but floor(41.0 * (1 / 41.0)) is 0.
+/// Quantizations are excepted: their scales are approximations anyway.
+llvm::SetVector<Value> decisiveValues(func::FuncOp function) {
+  llvm::SetVector<Value> values;
+  auto addOperands = [&](Operation *op) {
+    for (Value operand : op->getOperands())
+      if (isa<FloatType>(elementOf(operand)))
+        values.insert(operand);
+  };
+  function.walk([&](ElementwiseOpInterface op) {
+    if (isa<FloorOp, CeilOp, RoundOp, ModOp>(op) ||
+        (!isa<FloatType>(elementOf(op->getResult(0))) &&
+         !isa<QuantizeOp, IsNaNOp, IsInfOp>(op)))
+      addOperands(op);
+  });
+  for (size_t i = 0; i < values.size(); ++i) {
+    auto op = values[i].getDefiningOp<ElementOpInterface>();
+    if (op && op.isCheap())
+      addOperands(op);
+  }
+  return values;
+}
+
 /// Rewrites x / c as x * (1 / c) for a constant c with a single value.
-LogicalResult multiplyInstead(DivOp op, PatternRewriter &rewriter) {
+void multiplyInstead(DivOp op) {
   Value divisor = op->getOperand(1);
   std::optional<double> number = uniformNumber(divisor);
   // Outside of [1e-30, 1e30] the inverse of the divisor could overflow or be
   // denormal.
   if (!number || std::abs(*number) < 1e-30 || std::abs(*number) > 1e30 ||
       !isa<Float32Type, Float64Type>(elementOf(divisor)))
-    return failure();
+    return;
+  OpBuilder builder(op);
   Value inverse =
-      uniformConstant(rewriter, op.getLoc(), tensorType(divisor), 1 / *number);
-  rewriter.replaceOpWithNewOp<MulOp>(op, TypeRange{op.getType()},
-                                     ValueRange{op->getOperand(0), inverse});
-  return success();
+      uniformConstant(builder, op.getLoc(), tensorType(divisor), 1 / *number);
+  op.replaceAllUsesWith(MulOp::create(builder, op.getLoc(),
+                                      TypeRange{op.getType()},
+                                      ValueRange{op->getOperand(0), inverse})
+                            .getResult());
+  op.erase();
 }
 
 struct FoldScalesPass : impl::FoldScalesBase<FoldScalesPass> {
   using Base::Base;
   void runOnOperation() override {
+    llvm::SetVector<Value> decisive = decisiveValues(getOperation());
+    getOperation().walk([&](DivOp op) {
+      if (!decisive.contains(op.getResult()))
+        multiplyInstead(op);
+    });
     RewritePatternSet patterns(&getContext());
     patterns.add(foldFactor)
         .add(foldTerm)
         .add(foldWholeTerm)
         .add(hoistFactor)
-        .add(dropZero)
-        .add(multiplyInstead);
+        .add(dropZero);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();
   }

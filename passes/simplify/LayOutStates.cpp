@@ -274,7 +274,7 @@ private:
       return concat.getInputs().size() == 2 ? op : nullptr;
     auto scatter = dyn_cast_or_null<TensorScatterOp>(op);
     bool isPlain = scatter && !scatter.getCircular() &&
-                   tensorType(scatter.getPosition()).getNumElements() == 1;
+                   product(dimsOf(scatter.getPosition())) == 1;
     return isPlain ? op : nullptr;
   }
 

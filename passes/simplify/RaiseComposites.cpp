@@ -46,7 +46,10 @@ Location Matched::location(OpBuilder &builder) const {
 
 bool isAbout(double value, double number, Value like) {
   Type type = elementOf(like);
-  double digits = type.isF64() ? 1e-12 : type.isF32() ? 1e-5 : 1e-2;
+  double digits = type.isF64()   ? 1e-12
+                  : type.isF32() ? 1e-5
+                  : type.isF16() ? 2e-3
+                                 : 1e-2;
   return std::abs(value - number) <= digits * std::abs(number);
 }
 

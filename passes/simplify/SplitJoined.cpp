@@ -37,7 +37,7 @@ int64_t elementsOf(Value v) { return tensorType(v).getNumElements(); }
 /// depends on other positions of `x`, or if `op` is an operator for which this
 /// is not known.
 std::optional<int64_t> axisBehind(Operation *op, Value x, int64_t axis) {
-  if (op->getNumResults() != 1)
+  if (op->getNumResults() != 1 || hasDynamicSizes(op->getResult(0).getType()))
     return std::nullopt;
   ArrayRef<int64_t> from = shapeOf(x), to = shapeOf(op->getResult(0));
   if (isa<ElementwiseOpInterface>(op)) {

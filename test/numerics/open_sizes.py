@@ -65,6 +65,9 @@ def reshaped(ingot):
             (["a", "b", "c"], (3, -1, 5), [(3, 5, 2), (15, 1, 7), (1, 30, 1)], [(3, 4, 2)])):
         check(ingot, f"Reshape of {shape} to {target}", model([node("Reshape", ["x", "shape"])], [("x", F, shape)], weights={"shape": ints(*target)}),
               shapes(*runs), refused=shapes(*wrong))
+    split = model([node("Flatten", ["x"], ["f"], axis=3), node("Split", ["f", "parts"], ["y", "z"], axis=0)], [("x", F, [2, "b", "c"])],
+                  (("y", F), ("z", F)), {"parts": ints(6, 18)})
+    check(ingot, "Split of a product of sizes", split, shapes((2, 3, 4), (2, 12, 1), (2, 1, 12)), ("b=0..12", "c=0..12"), shapes((2, 3, 3), (2, 12, 12)))
     product = model([node("Reshape", ["x", "shape"], ["r"]), node("MatMul", ["r", "w"])], [("x", F, ["n", "c", "h", "w_"])],
                     weights={"shape": ints(-1, 784), "w": normal(784, 3)})
     check(ingot, "a product of rows of open sizes", product, shapes((2, 1, 28, 28), (1, 4, 14, 14), (3, 2, 28, 14)), ("*=0..64",),
@@ -383,4 +386,24 @@ def loops(ingot):
         check(ingot, f"a recurrent loop, {title}", network, shapes((1, 5, 3), (4, 5, 3), (2, 5, 3)), ("n=1..4",))
 
 
-compiled_once.run(__doc__, loops, squeezed, reshaped, resized, cropped, tiled, computed, rounded, large, ellipses, zero_points, determined, indexed, windows, branches)
+def at_most_one(ingot):
+    """Axes whose size is 0 or 1: an operand with such an axis is no scalar, and a result of such sizes is not static."""
+    def of(name, nodes, shape, own, runs, weights={}, kind=F, dims=("n=0..1",)):
+        network = model(nodes, [("x", F, shape), ("y", F, own)], (("z", kind),), weights, opset=19)
+        check(ingot, name, network, [{"x": normal(*a), "y": np.abs(normal(*b))} for a, b in runs], dims)
+
+    turned = node("Transpose", ["x"], ["t"], perm=[1, 0])
+    of("an addition after a transpose", [turned, node("Relu", ["t"], ["r"]), node("Add", ["r", "y"], ["z"])], ["n", "m"], ["n"],
+       [((1, 3), (1,)), ((0, 3), (0,)), ((1, 0), (1,))], dims=("n=0..1", "m=0..4"))
+    of("an expansion before a transpose", [node("Expand", ["y", "shape"], ["x2"]), node("Transpose", ["x2"], ["t"], perm=[1, 0]),
+                                           node("Mul", ["t", "x"], ["z"])], ["n", 1], ["n"], [((1, 1), (1,)), ((0, 1), (0,))], {"shape": ints(3, 1)})
+    of("an addition after a reshape", [node("MatMul", ["x", "w"], ["a"]), node("Unsqueeze", ["a", "axis"], ["b"]), node("Add", ["b", "y"], ["z"])],
+       ["n", 3], ["n", 1, 1], [((1, 3), (1, 1, 1)), ((0, 3), (0, 1, 1))], {"w": normal(3, 4), "axis": ints(1)})
+    of("a concatenation before a product", [node("Concat", ["x", "x"], ["c"], axis=2), node("Mul", ["c", "y"], ["a"]), node("Conv", ["a", "w"], ["z"])],
+       [1, 8, 32, 32], ["n", 1, 1, 1], [((1, 8, 32, 32), (1, 1, 1, 1)), ((1, 8, 32, 32), (0, 1, 1, 1))], {"w": normal(2, 8, 1, 1)})
+    of("a scale for each row", [node("QuantizeLinear", ["x", "y"], ["z"], axis=0)], ["n", 4], ["n"], [((1, 4), (1,))],
+       kind=TensorProto.UINT8)
+
+
+compiled_once.run(__doc__, loops, squeezed, reshaped, resized, cropped, tiled, computed, rounded, large, ellipses, zero_points, determined, indexed, windows, branches,
+                  at_most_one)

@@ -298,7 +298,7 @@ static FailureOr<Value> alignQuantization(OnnxNode &node, Value &x,
                                           Value parameter, bool atRunTime) {
   int64_t rank = shapeOf(node.input(0)).size();
   ArrayRef<int64_t> shape = shapeOf(node.input(0)), given = shapeOf(parameter);
-  if (tensorType(parameter).getNumElements() == 1)
+  if (product(dimsOf(parameter)) == 1)
     return node.reshape(parameter, {});
   // If the attribute `axis` exceeds the rank of the input, a scale or zero
   // point that is a vector must have one element.

@@ -40,7 +40,7 @@ FailureOr<Value> alignParameter(OnnxNode &node, Value parameter, int64_t axis,
     return failure();
   size_t rank = shapeOf(operand).size();
   Dims wide = dimsOf(parameter);
-  if (tensorType(parameter).getNumElements() == 1)
+  if (product(wide) == 1)
     return node.reshape(parameter, {});
   if (wide.size() == 1) {
     Dim own = wide[0];

@@ -12,7 +12,7 @@ namespace ingot::graph {
 /// Reshapes a scale or zero point with one element to a scalar. Returns a scale
 /// or zero point with several elements unchanged.
 static Value scalar(OnnxNode &node, Value parameter) {
-  if (parameter && tensorType(parameter).getNumElements() == 1)
+  if (parameter && product(dimsOf(parameter)) == 1)
     return node.reshape(parameter, {});
   return parameter;
 }

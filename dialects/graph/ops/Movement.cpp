@@ -454,7 +454,7 @@ OpFoldResult ExpandOp::fold(FoldAdaptor) {
 
 Operation *ExpandOp::buildPermuted(OpBuilder &builder, ArrayRef<int64_t> perm,
                                    ValueRange operands) {
-  if (!permutesOperand(0) && tensorType(getX()).getNumElements() != 1)
+  if (!permutesOperand(0) && !(product(dimsOf(getX())) == 1))
     return nullptr;
   return clonePermuted(*this, builder, perm, operands);
 }

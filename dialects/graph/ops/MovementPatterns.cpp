@@ -169,14 +169,13 @@ struct SinkReshape : OpInterfaceRewritePattern<ElementwiseOpInterface> {
       return failure();
     for (Value operand : op->getOperands())
       if (dimsOf(operand) != dimsOf(result) &&
-          tensorType(operand).getNumElements() != 1 &&
-          shapeOf(operand).size() != 1)
+          !(product(dimsOf(operand)) == 1) && shapeOf(operand).size() != 1)
         return failure();
     Dims sizes = dimsOf(reshape.getX());
     SmallVector<Value> operands;
     for (Value operand : op->getOperands()) {
       bool isWhole = dimsOf(operand) == dimsOf(result);
-      bool isOne = tensorType(operand).getNumElements() == 1;
+      bool isOne = product(dimsOf(operand)) == 1;
       operands.push_back(isWhole || isOne
                              ? buildReshape(rewriter, op.getLoc(), operand,
                                             isWhole ? sizes : Dims())

@@ -279,6 +279,34 @@ func.func @wraps(%x: tensor<8xsi8>, %y: tensor<8xui8>) -> (tensor<8xui8>, tensor
   return %q, %q2, %q3 : tensor<8xui8>, tensor<8xui8>, tensor<8xui8>
 }
 
+// A constant that is added to integers moves behind the scale only if the
+// integer sum cannot wrap around.
+// CHECK-LABEL: @constant(
+// CHECK: %[[SUM:.*]] = graph.add %{{.*}} : (tensor<8xsi32>, tensor<si32>)
+// CHECK: %[[FLOATS:.*]] = graph.dequantize %[[SUM]]
+// CHECK: graph.quantize %[[FLOATS]]
+// CHECK: %[[WIDE:.*]] = graph.cast %arg0
+// CHECK: graph.mul_high %[[WIDE]]
+// CHECK-NOT: graph.quantize
+// CHECK: return
+func.func @constant(%x: tensor<8xsi16>) -> (tensor<8xsi8>, tensor<8xsi8>) {
+  %unit = graph.constant dense<5.9604645e-8> : tensor<f32> : tensor<f32>
+  %none = graph.constant dense<0> : tensor<si32> : tensor<si32>
+  %one = graph.constant dense<1.0> : tensor<f32> : tensor<f32>
+  %zero = graph.constant dense<0> : tensor<si8> : tensor<si8>
+  %w = graph.cast %x : (tensor<8xsi16>) -> tensor<8xsi32>
+  %large = graph.constant dense<2147483643> : tensor<si32> : tensor<si32>
+  %a = graph.add %w, %large : (tensor<8xsi32>, tensor<si32>) -> tensor<8xsi32>
+  %f = graph.dequantize %a, %unit, %none : (tensor<8xsi32>, tensor<f32>, tensor<si32>) -> tensor<8xf32>
+  %q = graph.quantize %f, %one, %zero : (tensor<8xf32>, tensor<f32>, tensor<si8>) -> tensor<8xsi8>
+  %v = graph.cast %x : (tensor<8xsi16>) -> tensor<8xsi32>
+  %small = graph.constant dense<1000000000> : tensor<si32> : tensor<si32>
+  %b = graph.add %v, %small : (tensor<8xsi32>, tensor<si32>) -> tensor<8xsi32>
+  %g = graph.dequantize %b, %unit, %none : (tensor<8xsi32>, tensor<f32>, tensor<si32>) -> tensor<8xf32>
+  %r = graph.quantize %g, %one, %zero : (tensor<8xf32>, tensor<f32>, tensor<si8>) -> tensor<8xsi8>
+  return %q, %r : tensor<8xsi8>, tensor<8xsi8>
+}
+
 // The bias of a convolution is merged into the addend of the scaled sums. On
 // Cortex-M, where sums start with a bias at no cost, the addend is merged into
 // the bias.

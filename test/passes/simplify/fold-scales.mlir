@@ -173,3 +173,57 @@ func.func @hoist_tiny(%a: tensor<4x5xf32>, %b: tensor<5x3xf32>) -> tensor<4x3xf3
   %z = graph.matmul %x, %y : (tensor<4x5xf32>, tensor<5x3xf32>) -> tensor<4x3xf32>
   return %z : tensor<4x3xf32>
 }
+
+// A factor is not folded into weights if f16 cannot represent the products as
+// normal numbers: 100 * 1000 overflows, and 2^-8 * 2^-8 is denormal. Single
+// denormal products beside normal ones in the same column do not matter.
+// CHECK-LABEL: @range(
+// CHECK: %[[A:.*]] = graph.matmul %arg0
+// CHECK-NEXT: %[[B:.*]] = graph.mul %[[A]]
+// CHECK: %[[C:.*]] = graph.matmul %arg0
+// CHECK-NEXT: %[[D:.*]] = graph.mul %[[C]]
+// CHECK: %[[W:.*]] = graph.mul %{{.*}}, %{{.*}} -> tensor<2x2xf16>
+// CHECK-NEXT: %[[E:.*]] = graph.matmul %arg0, %[[W]]
+// CHECK-NEXT: return %[[B]], %[[D]], %[[E]]
+func.func @range(%x: tensor<5x2xf16>) -> (tensor<5x2xf16>, tensor<5x2xf16>, tensor<5x2xf16>) {
+  %large = graph.constant dense<100.0> : tensor<2x2xf16> : tensor<2x2xf16>
+  %thousand = graph.constant dense<[1.0, 1000.0]> : tensor<2xf16> : tensor<2xf16>
+  %a = graph.matmul %x, %large : (tensor<5x2xf16>, tensor<2x2xf16>) -> tensor<5x2xf16>
+  %b = graph.mul %a, %thousand : (tensor<5x2xf16>, tensor<2xf16>) -> tensor<5x2xf16>
+  %small = graph.constant dense<[[0.00390625, 1.0], [0.0, 1.0]]> : tensor<2x2xf16> : tensor<2x2xf16>
+  %little = graph.constant dense<0.00390625> : tensor<f16> : tensor<f16>
+  %c = graph.matmul %x, %small : (tensor<5x2xf16>, tensor<2x2xf16>) -> tensor<5x2xf16>
+  %d = graph.mul %c, %little : (tensor<5x2xf16>, tensor<f16>) -> tensor<5x2xf16>
+  %mixed = graph.constant dense<[[0.00390625, 0.0], [1.0, 0.0]]> : tensor<2x2xf16> : tensor<2x2xf16>
+  %e = graph.matmul %x, %mixed : (tensor<5x2xf16>, tensor<2x2xf16>) -> tensor<5x2xf16>
+  %f = graph.mul %e, %little : (tensor<5x2xf16>, tensor<f16>) -> tensor<5x2xf16>
+  return %b, %d, %f : tensor<5x2xf16>, tensor<5x2xf16>, tensor<5x2xf16>
+}
+
+// A division stays if its quotient is rounded to an integer or compared, also
+// by way of other elementwise operators and moves.
+// CHECK-LABEL: @decisive(
+// CHECK: %[[A:.*]] = graph.div %arg0
+// CHECK-NEXT: graph.transpose %[[A]]
+// CHECK: %[[B:.*]] = graph.div %arg0
+// CHECK-NEXT: graph.cast %[[B]]
+// CHECK: %[[C:.*]] = graph.div %arg0
+// CHECK-NEXT: graph.less %[[C]]
+// CHECK: %[[D:.*]] = graph.mul %arg0
+// CHECK-NEXT: graph.quantize %[[D]]
+func.func @decisive(%x: tensor<2x3xf32>) -> (tensor<3x2xf32>, tensor<2x3xsi64>, tensor<2x3xi1>, tensor<2x3xui8>) {
+  %width = graph.constant dense<82.0> : tensor<f32> : tensor<f32>
+  %half = graph.constant dense<0.5> : tensor<f32> : tensor<f32>
+  %zero = graph.constant dense<0> : tensor<ui8> : tensor<ui8>
+  %a = graph.div %x, %width : (tensor<2x3xf32>, tensor<f32>) -> tensor<2x3xf32>
+  %t = graph.transpose %a {perm = array<i64: 1, 0>} : (tensor<2x3xf32>) -> tensor<3x2xf32>
+  %s = graph.add %t, %half : (tensor<3x2xf32>, tensor<f32>) -> tensor<3x2xf32>
+  %f = graph.floor %s : (tensor<3x2xf32>) -> tensor<3x2xf32>
+  %b = graph.div %x, %width : (tensor<2x3xf32>, tensor<f32>) -> tensor<2x3xf32>
+  %i = graph.cast %b : (tensor<2x3xf32>) -> tensor<2x3xsi64>
+  %c = graph.div %x, %width : (tensor<2x3xf32>, tensor<f32>) -> tensor<2x3xf32>
+  %l = graph.less %c, %half : (tensor<2x3xf32>, tensor<f32>) -> tensor<2x3xi1>
+  %d = graph.div %x, %width : (tensor<2x3xf32>, tensor<f32>) -> tensor<2x3xf32>
+  %q = graph.quantize %d, %half, %zero : (tensor<2x3xf32>, tensor<f32>, tensor<ui8>) -> tensor<2x3xui8>
+  return %f, %i, %l, %q : tensor<3x2xf32>, tensor<2x3xsi64>, tensor<2x3xi1>, tensor<2x3xui8>
+}

@@ -571,3 +571,27 @@ func.func @mish(%x: tensor<8xf32>) -> tensor<8xf32> {
   %y = graph.mul %x, %t : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
   return %y : tensor<8xf32>
 }
+
+// 0.166 is not 1 / 6 in f16, which has 11 bits of precision.
+// CHECK-LABEL: @narrow_hard_swish(
+// CHECK: graph.hard_swish %arg0
+// CHECK-NOT: hard_swish
+// CHECK: return
+func.func @narrow_hard_swish(%x: tensor<8xf16>) -> (tensor<8xf16>, tensor<8xf16>) {
+  %three = graph.constant dense<3.0> : tensor<f16> : tensor<f16>
+  %none = graph.constant dense<0.0> : tensor<f16> : tensor<f16>
+  %six = graph.constant dense<6.0> : tensor<f16> : tensor<f16>
+  %sixth = graph.constant dense<0.16666> : tensor<f16> : tensor<f16>
+  %about = graph.constant dense<0.166> : tensor<f16> : tensor<f16>
+  %a = graph.add %x, %three : (tensor<8xf16>, tensor<f16>) -> tensor<8xf16>
+  %b = graph.maximum %a, %none : (tensor<8xf16>, tensor<f16>) -> tensor<8xf16>
+  %c = graph.minimum %b, %six : (tensor<8xf16>, tensor<f16>) -> tensor<8xf16>
+  %d = graph.mul %c, %sixth : (tensor<8xf16>, tensor<f16>) -> tensor<8xf16>
+  %y = graph.mul %x, %d : (tensor<8xf16>, tensor<8xf16>) -> tensor<8xf16>
+  %e = graph.add %x, %three : (tensor<8xf16>, tensor<f16>) -> tensor<8xf16>
+  %f = graph.maximum %e, %none : (tensor<8xf16>, tensor<f16>) -> tensor<8xf16>
+  %g = graph.minimum %f, %six : (tensor<8xf16>, tensor<f16>) -> tensor<8xf16>
+  %h = graph.mul %g, %about : (tensor<8xf16>, tensor<f16>) -> tensor<8xf16>
+  %z = graph.mul %x, %h : (tensor<8xf16>, tensor<8xf16>) -> tensor<8xf16>
+  return %y, %z : tensor<8xf16>, tensor<8xf16>
+}
