@@ -283,8 +283,8 @@ func.func @wraps(%x: tensor<8xsi8>, %y: tensor<8xui8>) -> (tensor<8xui8>, tensor
 // integer sum cannot wrap around.
 // CHECK-LABEL: @constant(
 // CHECK: %[[SUM:.*]] = graph.add %{{.*}} : (tensor<8xsi32>, tensor<si32>)
-// CHECK: %[[FLOATS:.*]] = graph.dequantize %[[SUM]]
-// CHECK: graph.quantize %[[FLOATS]]
+// CHECK: %[[SCALED:.*]] = graph.dequantize %[[SUM]]
+// CHECK: graph.quantize %[[SCALED]]
 // CHECK: %[[WIDE:.*]] = graph.cast %arg0
 // CHECK: graph.mul_high %[[WIDE]]
 // CHECK-NOT: graph.quantize
