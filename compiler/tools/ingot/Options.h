@@ -185,6 +185,13 @@ inline constexpr llvm::StringLiteral programSummary =
 /// Reads the options of the chosen command; reports all errors.
 void readArguments(const Options &options, Arguments &arguments,
                    Diagnostics &diagnostics);
+/// Reads the values of an option as NAME=VALUE pairs. Reports and leaves out
+/// values of another form, and those whose name was given before.
+std::vector<std::pair<std::string, std::string>>
+readPairs(const llvm::cl::list<std::string> &option, Diagnostics &diagnostics);
+/// Reads the options that name tensors and dimensions of the model.
+void readTensors(const Options &options, Arguments &arguments,
+                 Diagnostics &diagnostics);
 /// Reads the options that only `ingot attach` has.
 void readAttach(const Options &options, Arguments &arguments,
                 Diagnostics &diagnostics);
