@@ -35,6 +35,7 @@ target_include_directories(ingot_flags SYSTEM INTERFACE ${MLIR_INCLUDE_DIRS} ${L
 if(INGOT_SANITIZE)
   add_compile_options(-fsanitize=address,undefined -fno-omit-frame-pointer -g1)
   add_link_options(-fsanitize=address,undefined)
+  set(sanitizer_options "${CMAKE_CURRENT_LIST_DIR}/SanitizerOptions.cpp")
 endif()
 
 # Links MLIR and LLVM statically if lld is available, which accepts archives in
@@ -141,6 +142,6 @@ endfunction()
 
 function(ingot_add_executable name)
   _ingot_sources(${ARGN})
-  add_executable(${name} ${sources})
+  add_executable(${name} ${sources} ${sanitizer_options})
   _ingot_setup(${name} ${ARGN})
 endfunction()

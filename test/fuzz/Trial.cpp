@@ -15,9 +15,13 @@ namespace ingot::fuzz {
 namespace fs = std::filesystem;
 
 /// The limits in seconds of the CPU time of a compilation, and of its elapsed
-/// time, which is longer if other work shares the machine.
-static constexpr unsigned secondsOfWork = 20, secondsInAll = 120;
-static constexpr rlim_t memoryAllowed = rlim_t(6) << 30;
+/// time, which is longer if other work shares the machine. AddressSanitizer
+/// makes the compiler slower, and reserves more address space than any limit.
+static constexpr unsigned slowdown = LLVM_ADDRESS_SANITIZER_BUILD ? 4 : 1;
+static constexpr unsigned secondsOfWork = 20 * slowdown,
+                          secondsInAll = 120 * slowdown;
+static constexpr rlim_t memoryAllowed =
+    LLVM_ADDRESS_SANITIZER_BUILD ? RLIM_INFINITY : rlim_t(6) << 30;
 
 static volatile sig_atomic_t interrupted = 0;
 static volatile pid_t running = 0;
