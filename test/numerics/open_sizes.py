@@ -199,6 +199,15 @@ def rounded(ingot):
     of("the distance of a size from 50", [node("Sub", ["s", "fifty"], ["d"]), node("Abs", ["d"], ["r"])], runs, fifty=ints(50))
     of("what is missing to a multiple of 8", [node("Neg", ["s"], ["m"]), node("Mod", ["m", "eight"], ["r"])], runs, eight=ints(8))
     of("a size modulo 8", [node("Mod", ["s", "eight"], ["r"], fmod=1)], runs, eight=ints(8))
+    # 2051 is rounded to 2052 in float16, and 515 to 516 in bfloat16.
+    for kind, most in ((TensorProto.FLOAT16, 2051), (TensorProto.BFLOAT16, 515)):
+        network = model([node("Shape", ["x"], ["s"]), node("Cast", ["s"], ["f"], to=kind), node("Cast", ["f"], ["shape"], to=I), node("ConstantOfShape", ["shape"])],
+                        [("x", F, ["n"])])
+        check(ingot, f"a size as a float of {16 if kind == TensorProto.FLOAT16 else 8} bits", network, shapes((most,), (5,)), (f"n=1..{most}",),
+              want=lambda values, most=most: [np.zeros(most + 1 if len(values["x"]) == most else 5, np.float32)])
+    network = model([node("Shape", ["x"], ["s"]), node("Cast", ["s"], ["f"], to=TensorProto.FLOAT16), node("Mul", ["f", "part"], ["m"]), node("Ceil", ["m"], ["r"]),
+                     node("Cast", ["r"], ["shape"], to=I), node("ConstantOfShape", ["shape"])], [("x", F, ["n"])], weights={"part": np.float16([0.75])})
+    check(ingot, "three quarters of a size in float16", network, shapes((1,), (100,), (2048,)), ("n=1..2048",))
     # A tensor [n, 16] is reshaped to [n, 4, 4]: the square root of the static size 16 is computed while compiling,
     # although the batch n is dynamic.
     square = model([node("Shape", ["x"], ["s"]), node("Slice", ["s", "zero", "one"], ["n"]), node("Slice", ["s", "one", "two"], ["c"]), node("Cast", ["c"], ["f"], to=F),
