@@ -16,6 +16,7 @@
 #include "compiler/import/GraphImporter.h"
 #include "compiler/import/ProtoNode.h"
 #include "compiler/import/TensorData.h"
+#include "dialects/graph/ops/Strings.h"
 
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -136,7 +137,8 @@ public:
       // A constant cannot have a dynamic size, so an empty tensor with dynamic
       // sizes is passed like other values.
       if (graph::tensorType(value).getNumElements() == 0 &&
-          !graph::hasDynamicSizes(value.getType())) {
+          !graph::hasDynamicSizes(value.getType()) &&
+          !graph::isString(graph::elementOf(value))) {
         auto empty = DenseElementsAttr::get(graph::tensorType(value),
                                             ArrayRef<Attribute>());
         return operand.set(
@@ -284,13 +286,11 @@ NodeResults GraphImporter::attempt(NodePlace &at, Diagnostics &why,
 
 bool GraphImporter::checkCarried(NodePlace &at, ArrayRef<Binding> states) {
   for (const Binding &state : states)
-    if (state.kind == Binding::Absent || state.present ||
-        (state.kind == Binding::Known &&
-         graph::tensorType(state.value).getNumElements() == 0)) {
+    if (state.kind == Binding::Absent || state.present) {
       report(DiagnosticId::UnsupportedForm,
              "`" + at.node.op_type() +
-                 "`: carrying an optional value or an empty tensor between "
-                 "iterations is not supported",
+                 "`: carrying an optional value between iterations is not "
+                 "supported",
              at);
       return false;
     }

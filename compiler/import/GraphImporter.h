@@ -187,6 +187,9 @@ public:
   /// then executed once. The builder stays in a branch of `If`, since a run
   /// that takes the other branch must not execute the check.
   void leaveBodies(const graph::Dim &size);
+  /// Acts as leaveBodies above if `values`, except null values, are computed
+  /// outside of the bodies.
+  void leaveBodies(llvm::ArrayRef<mlir::Value> values);
   /// If `size` is known at the start of a run, moves the builder to the start
   /// of main; otherwise acts as leaveBodies.
   void moveToSize(const graph::Dim &size);
