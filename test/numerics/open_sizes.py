@@ -412,4 +412,15 @@ def scanned(ingot):
           [{"x": normal(n), "k": np.array(k), "m": np.array(m)} for n, k, m in ((2, 3, 1), (4, 1, 2), (3, 2, 5))])
 
 
-compiled_once.run(__doc__, scanned, loops, squeezed, reshaped, resized, cropped, tiled, computed, rounded, large, ellipses, zero_points, determined, indexed, windows, branches)
+def weighted(ingot):
+    """Convolutions whose weights are inputs of dynamic sizes."""
+    U = TensorProto.UINT8
+    values = lambda *shape: rng.integers(0, 255, shape).astype(np.uint8)  # noqa: E731
+    for size in (1, 3):
+        network = model([node("ConvInteger", ["x", "w", "zero"], pads=[size // 2] * 4)], [("x", U, ["n", "c", "h", "v"]), ("w", U, ["m", "d", size, size])],
+                        (("y", TensorProto.INT32),), {"zero": np.uint8(3)})
+        check(ingot, f"ConvInteger with {size} x {size} weights of open sizes", network,
+              [{"x": values(n, c, 4, 5), "w": values(m, c, size, size)} for n, c, m in ((2, 3, 6), (1, 8, 1))], ("*=1..8",))
+
+
+compiled_once.run(__doc__, scanned, weighted, loops, squeezed, reshaped, resized, cropped, tiled, computed, rounded, large, ellipses, zero_points, determined, indexed, windows, branches)
