@@ -26,10 +26,10 @@ def optional(name, inner):
     return helper.make_value_info(name, helper.make_optional_type_proto(inner.type))
 
 
-def model(nodes, inputs, outputs, weights={}):
+def model(nodes, inputs, outputs, weights={}, opset=18):
     graph = helper.make_graph(nodes, "network", inputs, outputs,
                               [numpy_helper.from_array(np.asarray(value), name) for name, value in weights.items()])
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=9)
 
 
 def normal(*shape):
@@ -172,6 +172,16 @@ def texts(ingot):
     check(ingot, "strings of a loop without iterations", model([node("Loop", ["k", "", "x", "x"], ["y", "w", "all"], body=swap)],
                                                                [tensor("x", S, [2])], [tensor("y", S), tensor("w", S), tensor("all", S)],
                                                                {"first": np.int64(0), "k": np.int64(0)}), [{"x": words[0]}])
+    # The characters of strings that a branch makes are in the memory of the branch, which the steps after it must
+    # not overwrite.
+    branches = [helper.make_graph([node("StringConcat", texts, ["p"]), node(op, ["f"], ["q"])], op, [], [tensor("p", S), tensor("q", F)])
+                for texts, op in ((["x", "z"], "Neg"), (["z", "x"], "Abs"))]
+    network = model([node("If", ["c"], ["y", "v"], then_branch=branches[0], else_branch=branches[1]), node("MatMul", ["v", "a"], ["m"]), node("Softmax", ["m"], ["s"]),
+                     node("MatMul", ["s", "b"], ["w"])], [tensor("x", S, ["n"]), tensor("z", S, []), tensor("c", B, []), tensor("f", F, [1, 4])],
+                    [tensor("y", S), tensor("w", F)], {"a": normal(4, 3000), "b": np.ones((3000, 4), np.float32)}, 20)
+    join = lambda run, x: x + run["z"].item() if run["c"] else run["z"].item() + x  # noqa: E731
+    check(ingot, "strings that a branch makes", network, [{"x": each, "z": np.array("+", object), "c": np.array(c), "f": normal(1, 4)} for each in words for c in (True, False)],
+          want=lambda run: [np.array([join(run, x) for x in run["x"]], object), np.ones((1, 4), np.float32)])
 
 
 def interfaces(ingot):
