@@ -85,7 +85,8 @@ FailureOr<GraphImporter::BodyFunction> GraphImporter::openBody(
 
 /// Returns the operations that compute `value` from constants alone, operands
 /// first. Returns an empty list if `value` depends on anything else, on more
-/// than 200 operations, or on random numbers, which are never folded.
+/// than 200 operations, on random numbers, which are never folded, or on
+/// strings that are not constants, whose characters must outlive a body.
 static SmallVector<Operation *> constantCone(Value value) {
   constexpr size_t mostOperations = 200;
   llvm::DenseSet<Operation *> seen;
@@ -95,7 +96,8 @@ static SmallVector<Operation *> constantCone(Value value) {
   SmallVector<std::pair<Operation *, unsigned>> path;
   auto visit = [&](Value value) {
     Operation *op = value.getDefiningOp();
-    if (!op || !isPure(op) || isa<graph::RandomBitsOp>(op))
+    if (!op || !isPure(op) || isa<graph::RandomBitsOp>(op) ||
+        graph::writesCharacters(op))
       return false;
     if (seen.insert(op).second)
       path.push_back({op, 0});

@@ -362,6 +362,11 @@ private:
   /// Rejects string operands of operators that do not support them
   /// (StringNodes.cpp).
   bool checkStrings(const NodePlace &at);
+  /// Returns false, with a diagnostic, if a result of `body`, which is executed
+  /// several times, contains strings whose characters are written by the body:
+  /// each iteration overwrites those of the one before (StringNodes.cpp).
+  bool checkLasting(const NodePlace &at, mlir::func::FuncOp body,
+                    llvm::ArrayRef<mlir::Value> results);
   void importStrings(const onnx::TensorProto &initializer, Scope &scope);
   /// Rewrites a node of opset 6 or older as a node of opset 7; returns false,
   /// with a diagnostic, if that is impossible.

@@ -448,7 +448,8 @@ NodeResults GraphImporter::buildLoop(NodePlace &at, CarriedForms &forms,
   }
   opened->bindings = tensors;
   opened->names = tensorNames;
-  if (!closeResults(at, *opened, resultForms))
+  if (!closeResults(at, *opened, resultForms) ||
+      !checkLasting(at, opened->function, opened->results))
     return failure();
   size_t stateCount = initials.size();
   Value goesOn = opened->results.front();
@@ -510,7 +511,8 @@ NodeResults GraphImporter::buildLoop(NodePlace &at, CarriedForms &forms,
   if (!parts.empty() && (isOpen || mayBeNegative) && !conditional && limit) {
     // The body never ends the loop, so the number of iterations, which is the
     // length of the scan outputs, is known before the loop. This number becomes
-    // a data-dependent size.
+    // a data-dependent size. If the loop is in the body of another one, the
+    // number must be within its bound even in runs that skip the other loop.
     OpBuilder::InsertionGuard guard(builder);
     leaveBodies({limit, condition});
     graph::RunTimeInts ints(node);

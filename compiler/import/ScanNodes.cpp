@@ -249,7 +249,8 @@ NodeResults GraphImporter::importRunTimeScan(NodePlace &place, ScanForm form) {
     takeAsDeclared(place, *opened, k, body.output(static_cast<int>(k)));
   for (const Binding &result : opened->bindings)
     forms.push_back(*formOf(result));
-  if (!closeResults(place, *opened, forms))
+  if (!closeResults(place, *opened, forms) ||
+      !checkLasting(place, opened->function, opened->results))
     return failure();
   form.count = lengthOf(form);
   SmallVector<Type> results;

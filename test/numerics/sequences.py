@@ -182,6 +182,13 @@ def texts(ingot):
     join = lambda run, x: x + run["z"].item() if run["c"] else run["z"].item() + x  # noqa: E731
     check(ingot, "strings that a branch makes", network, [{"x": each, "z": np.array("+", object), "c": np.array(c), "f": normal(1, 4)} for each in words for c in (True, False)],
           want=lambda run: [np.array([join(run, x) for x in run["x"]], object), np.ones((1, 4), np.float32)])
+    # Strings that are made before the loop: of the input, and of constants.
+    pick = helper.make_graph([node("Gather", ["v", "i"], ["e"]), node("Identity", ["w"], ["f"]), node("Identity", ["on"], ["still"])],
+                             "body", on, [tensor("still", B, []), tensor("e", S), tensor("f", S)])
+    network = model([node("StringConcat", ["x", "z"], ["v"]), node("StringConcat", ["z", "z"], ["w"]), *size, node("Loop", ["n", ""], ["y", "all"], body=pick)],
+                    [tensor("x", S, ["n"])], [tensor("y", S), tensor("all", S)], {"z": np.array("-", object)}, 20)
+    check(ingot, "strings that are made before a loop", network, [{"x": each} for each in words],
+          want=lambda run: [np.array([x + "-" for x in run["x"]], object), np.array(["--"] * len(run["x"]), object)])
 
 
 def interfaces(ingot):
