@@ -189,6 +189,17 @@ def texts(ingot):
                     [tensor("x", S, ["n"])], [tensor("y", S), tensor("all", S)], {"z": np.array("-", object)}, 20)
     check(ingot, "strings that are made before a loop", network, [{"x": each} for each in words],
           want=lambda run: [np.array([x + "-" for x in run["x"]], object), np.array(["--"] * len(run["x"]), object)])
+    # A loop that is unrolled can make strings.
+    grow = helper.make_graph([node("StringConcat", ["s", "z"], ["t"]), node("Identity", ["on"], ["still"])], "body", [*on, tensor("s", S)], [tensor("still", B, []), tensor("t", S)])
+    check(ingot, "strings that an unrolled loop makes", model([node("Loop", ["k", "", "x"], body=grow)], [tensor("x", S, ["n"]), tensor("z", S, [])], [tensor("y", S)],
+                                                              {"k": np.int64(3)}, 20),
+          [{"x": each, "z": np.array("+", object)} for each in words], want=lambda run: [np.array([x + "+++" for x in run["x"]], object)])
+    turn = helper.make_graph([node("Identity", ["e"], ["last2"]), node("Identity", ["last"], ["f"])], "body", [tensor("last", S, []), tensor("e", S, [])],
+                             [tensor("last2", S, []), tensor("f", S, [])])
+    check(ingot, "strings that Scan shifts", model([node("Scan", ["z", "x"], ["w", "y"], body=turn, num_scan_inputs=1)], [tensor("x", S, ["n"]), tensor("z", S, [])],
+                                                   [tensor("w", S), tensor("y", S)]),
+          [{"x": each, "z": np.array("+", object)} for each in words],
+          want=lambda run: [np.array(run["x"][-1], object), np.array([run["z"].item(), *run["x"][:-1]], object)])
 
 
 def interfaces(ingot):
