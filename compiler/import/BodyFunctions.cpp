@@ -16,6 +16,7 @@
 #include "compiler/import/GraphImporter.h"
 #include "compiler/import/ProtoNode.h"
 #include "compiler/import/TensorData.h"
+#include "dialects/graph/ops/Strings.h"
 
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -84,7 +85,8 @@ FailureOr<GraphImporter::BodyFunction> GraphImporter::openBody(
 
 /// Returns the operations that compute `value` from constants alone, operands
 /// first. Returns an empty list if `value` depends on anything else, on more
-/// than 200 operations, or on random numbers, which are never folded.
+/// than 200 operations, on random numbers, which are never folded, or on
+/// strings that are not constants, whose characters must outlive a body.
 static SmallVector<Operation *> constantCone(Value value) {
   constexpr size_t mostOperations = 200;
   llvm::DenseSet<Operation *> seen;
@@ -94,7 +96,8 @@ static SmallVector<Operation *> constantCone(Value value) {
   SmallVector<std::pair<Operation *, unsigned>> path;
   auto visit = [&](Value value) {
     Operation *op = value.getDefiningOp();
-    if (!op || !isPure(op) || isa<graph::RandomBitsOp>(op))
+    if (!op || !isPure(op) || isa<graph::RandomBitsOp>(op) ||
+        graph::writesCharacters(op))
       return false;
     if (seen.insert(op).second)
       path.push_back({op, 0});
@@ -136,7 +139,8 @@ public:
       // A constant cannot have a dynamic size, so an empty tensor with dynamic
       // sizes is passed like other values.
       if (graph::tensorType(value).getNumElements() == 0 &&
-          !graph::hasDynamicSizes(value.getType())) {
+          !graph::hasDynamicSizes(value.getType()) &&
+          !graph::isString(graph::elementOf(value))) {
         auto empty = DenseElementsAttr::get(graph::tensorType(value),
                                             ArrayRef<Attribute>());
         return operand.set(
@@ -284,13 +288,11 @@ NodeResults GraphImporter::attempt(NodePlace &at, Diagnostics &why,
 
 bool GraphImporter::checkCarried(NodePlace &at, ArrayRef<Binding> states) {
   for (const Binding &state : states)
-    if (state.kind == Binding::Absent || state.present ||
-        (state.kind == Binding::Known &&
-         graph::tensorType(state.value).getNumElements() == 0)) {
+    if (state.kind == Binding::Absent || state.present) {
       report(DiagnosticId::UnsupportedForm,
              "`" + at.node.op_type() +
-                 "`: carrying an optional value or an empty tensor between "
-                 "iterations is not supported",
+                 "`: carrying an optional value between iterations is not "
+                 "supported",
              at);
       return false;
     }

@@ -187,6 +187,9 @@ public:
   /// then executed once. The builder stays in a branch of `If`, since a run
   /// that takes the other branch must not execute the check.
   void leaveBodies(const graph::Dim &size);
+  /// Acts as leaveBodies above if `values`, except null values, are computed
+  /// outside of the bodies.
+  void leaveBodies(llvm::ArrayRef<mlir::Value> values);
   /// If `size` is known at the start of a run, moves the builder to the start
   /// of main; otherwise acts as leaveBodies.
   void moveToSize(const graph::Dim &size);
@@ -359,6 +362,11 @@ private:
   /// Rejects string operands of operators that do not support them
   /// (StringNodes.cpp).
   bool checkStrings(const NodePlace &at);
+  /// Returns false, with a diagnostic, if a result of `body`, which is executed
+  /// several times, contains strings whose characters are written by the body:
+  /// each iteration overwrites those of the one before (StringNodes.cpp).
+  bool checkLasting(const NodePlace &at, mlir::func::FuncOp body,
+                    llvm::ArrayRef<mlir::Value> results);
   void importStrings(const onnx::TensorProto &initializer, Scope &scope);
   /// Rewrites a node of opset 6 or older as a node of opset 7; returns false,
   /// with a diagnostic, if that is impossible.

@@ -12,6 +12,7 @@
 #include "compiler/import/TensorData.h"
 #include "compiler/import/operators/RunTimeShapes.h"
 #include "dialects/graph/ops/Movement.h"
+#include "dialects/graph/ops/Strings.h"
 
 using namespace mlir;
 
@@ -71,6 +72,11 @@ Value GraphImporter::stack(NodePlace &at, ArrayRef<Value> parts, int64_t axis) {
 }
 
 Value GraphImporter::emptyTensor(NodePlace &at, RankedTensorType type) {
+  if (graph::isString(type.getElementType()))
+    return builder.createOrFold<graph::ExpandOp>(
+        locationOf(at),
+        graph::buildStrings(builder, locationOf(at), {}, {std::string()}),
+        ArrayRef(graph::dimsOf(type)));
   if (!graph::hasDynamicSizes(type))
     return constant(DenseElementsAttr::get(type, ArrayRef<Attribute>()),
                     locationOf(at));
@@ -170,10 +176,8 @@ NodeResults GraphImporter::importSkippedLoop(NodePlace &at,
     SmallVector<int64_t> shape{0};
     for (const auto &dim : declared.shape().dim())
       shape.push_back(std::max<int64_t>(0, dim.dim_value()));
-    results.push_back(Binding::known(
-        constant(DenseElementsAttr::get(RankedTensorType::get(shape, element),
-                                        ArrayRef<Attribute>()),
-                 locationOf(at))));
+    results.push_back(
+        Binding::known(emptyTensor(at, RankedTensorType::get(shape, element))));
   }
   return results;
 }
@@ -444,7 +448,8 @@ NodeResults GraphImporter::buildLoop(NodePlace &at, CarriedForms &forms,
   }
   opened->bindings = tensors;
   opened->names = tensorNames;
-  if (!closeResults(at, *opened, resultForms))
+  if (!closeResults(at, *opened, resultForms) ||
+      !checkLasting(at, opened->function, opened->results))
     return failure();
   size_t stateCount = initials.size();
   Value goesOn = opened->results.front();
@@ -480,7 +485,10 @@ NodeResults GraphImporter::buildLoop(NodePlace &at, CarriedForms &forms,
           {limit, condition});
       return failure();
     }
-    if (result == argument) {
+    // A state that the body returns unchanged, or that has no elements, is the
+    // same in all iterations.
+    if (result == argument ||
+        graph::tensorType(initial).getNumElements() == 0) {
       argument.replaceAllUsesWith(initial);
       gone.set(1 + k);
       finals[k] = initial;
@@ -503,7 +511,10 @@ NodeResults GraphImporter::buildLoop(NodePlace &at, CarriedForms &forms,
   if (!parts.empty() && (isOpen || mayBeNegative) && !conditional && limit) {
     // The body never ends the loop, so the number of iterations, which is the
     // length of the scan outputs, is known before the loop. This number becomes
-    // a data-dependent size.
+    // a data-dependent size. If the loop is in the body of another one, the
+    // number must be within its bound even in runs that skip the other loop.
+    OpBuilder::InsertionGuard guard(builder);
+    leaveBodies({limit, condition});
     graph::RunTimeInts ints(node);
     Value often = ints.max(ints.vector(limit), ints.number(0));
     if (condition)

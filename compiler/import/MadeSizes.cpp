@@ -250,6 +250,14 @@ void GraphImporter::leaveBodies(const Dim &size) {
     builder.setInsertionPointToEnd(&block);
 }
 
+void GraphImporter::leaveBodies(ArrayRef<Value> values) {
+  Block &block = main.getBody().front();
+  if (branchDepth == 0 && llvm::all_of(values, [&](Value value) {
+        return !value || value.getParentBlock() == &block;
+      }))
+    builder.setInsertionPointToEnd(&block);
+}
+
 void GraphImporter::moveToSize(const Dim &size) {
   auto isOfRun = [&](kernel::SymbolAttr symbol) { return isMade(symbol); };
   if (llvm::any_of(size.given(), isOfRun))

@@ -120,6 +120,8 @@ Value SequenceBuilder::inRoom(Value flat, int64_t width) {
   Dim own = dimsOf(flat)[0];
   if (own == width)
     return flat;
+  if (own == 0)
+    return filled(element, {width});
   if (own.most() > width || isa<kernel::StringType>(element) ||
       element.isInteger(1))
     return resizedFlat(*node, flat, Dim(width));

@@ -29,10 +29,11 @@ struct ScanForm {
 /// Returns the slice of `x` at index `i` of an axis, without that axis.
 static Value at(OpBuilder &builder, Location loc, Value x, int64_t axis,
                 int64_t i) {
-  SmallVector<int64_t> shape(graph::shapeOf(x));
-  shape.erase(shape.begin() + axis);
+  graph::Dims sizes = graph::dimsOf(x);
+  sizes.erase(sizes.begin() + axis);
   return graph::buildReshape(builder, loc,
-                             graph::slice(builder, loc, x, axis, i, 1), shape);
+                             graph::slice(builder, loc, x, axis, i, 1),
+                             ArrayRef<graph::Dim>(sizes));
 }
 
 /// Returns the length of the scan axis of the first scan input.
@@ -205,6 +206,10 @@ NodeResults GraphImporter::importRunTimeScan(NodePlace &place, ScanForm form) {
   if (!checkCarried(place, ArrayRef(place.bindings).take_front(form.states)))
     return failure();
   ArrayRef<Value> states = ArrayRef(form.values).take_front(form.states);
+  for (Value state : states)
+    if (graph::tensorType(state).getNumElements() == 0)
+      return node.unsupported(
+          "carrying an empty tensor between iterations is not supported");
   SmallVector<Value> sliced;
   SmallVector<Type> types{
       RankedTensorType::get({}, builder.getIntegerType(64, /*isSigned=*/true))};
@@ -244,7 +249,8 @@ NodeResults GraphImporter::importRunTimeScan(NodePlace &place, ScanForm form) {
     takeAsDeclared(place, *opened, k, body.output(static_cast<int>(k)));
   for (const Binding &result : opened->bindings)
     forms.push_back(*formOf(result));
-  if (!closeResults(place, *opened, forms))
+  if (!closeResults(place, *opened, forms) ||
+      !checkLasting(place, opened->function, opened->results))
     return failure();
   form.count = lengthOf(form);
   SmallVector<Type> results;

@@ -325,29 +325,23 @@ NodeResults GraphImporter::importConcatFromSequence(NodePlace &at) {
   ArrayRef<Value> elements = at.bindings[0].elements;
   if (elements.empty())
     return node.invalid("the sequence is empty");
-  if (node.intAttr("new_axis", 0)) {
-    Value all = stack(at, elements, node.intAttr("axis", 0));
-    if (!all)
+  if (!llvm::all_equal(llvm::map_range(elements, graph::elementOf)))
+    return node.invalid("the tensors must have the same element type");
+  SmallVector<Value> parts(elements);
+  bool isNewAxis = node.intAttr("new_axis", 0) != 0;
+  for (Value &part : parts) {
+    graph::Dims sizes = graph::dimsOf(part);
+    auto axis = node.axisAttr("axis", 0, int64_t(sizes.size()) + isNewAxis);
+    if (failed(axis))
       return failure();
-    return SmallVector<Binding>{Binding::known(all)};
+    if (isNewAxis)
+      sizes.insert(sizes.begin() + *axis, 1);
+    part = node.reshape(part, ArrayRef<graph::Dim>(sizes));
   }
-  auto axis = node.axisAttr("axis", 0, graph::shapeOf(elements[0]).size());
-  if (failed(axis))
+  Value all = node.valueAs("Concat", parts);
+  if (!all)
     return failure();
-  assumeAlike(elements, *axis);
-  auto sizes = llvm::map_to_vector(
-      elements, [](Value element) { return graph::dimsOf(element); });
-  if (!graph::concatenated(
-          SmallVector<ArrayRef<graph::Dim>>(sizes.begin(), sizes.end()),
-          *axis) ||
-      !llvm::all_equal(llvm::map_range(elements, graph::elementOf)))
-    return node.invalid("the tensors must have the same element type, and the "
-                        "same sizes along all axes but the concatenated one");
-  return SmallVector<Binding>{Binding::known(
-      elements.size() == 1
-          ? elements[0]
-          : graph::ConcatOp::create(builder, node.loc, elements, *axis)
-                .getResult())};
+  return SmallVector<Binding>{Binding::known(all)};
 }
 
 NodeResults GraphImporter::importOptional(NodePlace &at) {

@@ -24,13 +24,21 @@ static constexpr StringLiteral takingStrings[] = {"CategoryMapper",
                                                   "GatherND",
                                                   "Identity",
                                                   "LabelEncoder",
+                                                  "Loop",
                                                   "OneHotEncoder",
+                                                  "Optional",
+                                                  "OptionalGetElement",
+                                                  "OptionalHasElement",
                                                   "RegexFullMatch",
                                                   "Reshape",
+                                                  "Scan",
+                                                  "SequenceConstruct",
+                                                  "SequenceInsert",
                                                   "Shape",
                                                   "Size",
                                                   "Slice",
                                                   "Split",
+                                                  "SplitToSequence",
                                                   "Squeeze",
                                                   "StringConcat",
                                                   "StringNormalizer",
@@ -73,6 +81,40 @@ bool GraphImporter::checkStrings(const NodePlace &at) {
                      "LabelEncoder, or compute the node outside the network"
                    : "ONNX allows only numbers here: the model is invalid");
   return false;
+}
+
+bool GraphImporter::checkLasting(const NodePlace &at, func::FuncOp body,
+                                 ArrayRef<Value> results) {
+  SmallVector<Value> path(results);
+  llvm::DenseSet<Value> seen;
+  llvm::SmallPtrSet<Region *, 4> inside{&body.getBody()};
+  while (!path.empty()) {
+    Value value = path.pop_back_val();
+    Operation *op = value.getDefiningOp();
+    if (!op || !isOfStrings(value) || !inside.contains(op->getParentRegion()) ||
+        !seen.insert(value).second)
+      continue;
+    if (graph::writesCharacters(op)) {
+      report(DiagnosticId::UnsupportedForm,
+             "`" + printable(at.node.op_type()) +
+                 "`: its body returns strings that it makes, whose characters "
+                 "the next iteration overwrites",
+             at, "",
+             "make the strings before or after the node, or fix the number of "
+             "iterations, so that a few iterations can be unrolled");
+      return false;
+    }
+    if (auto choice = dyn_cast<graph::IfOp>(op))
+      for (StringRef name : {choice.getThenBody(), choice.getElseBody()}) {
+        auto branch = cast<ModuleOp>(main->getParentOp())
+                          .lookupSymbol<func::FuncOp>(name);
+        inside.insert(&branch.getBody());
+        path.push_back(branch.getBody().front().getTerminator()->getOperand(
+            cast<OpResult>(value).getResultNumber()));
+      }
+    llvm::append_range(path, op->getOperands());
+  }
+  return true;
 }
 
 void GraphImporter::importStrings(const onnx::TensorProto &initializer,

@@ -209,11 +209,16 @@ public:
     Intervals found = depth < deepest ? compute(value, depth) : Intervals{};
     if (found.empty())
       found = {type};
-    bool isFloat = isa<FloatType>(elementOf(value));
+    auto real = dyn_cast<FloatType>(elementOf(value));
+    bool isFloat = static_cast<bool>(real);
+    // Widens the interval of a float by more than the relative error of a few
+    // roundings to float32, or of one rounding to a narrower type, since the
+    // generated program rounds.
+    double slack = 1e-6;
+    if (real)
+      slack = std::max(
+          slack, std::ldexp(2, -static_cast<int>(real.getFPMantissaWidth())));
     for (Interval &x : found) {
-      // Widens the interval of a float by more than the relative error of a few
-      // roundings to float32, since the generated program rounds.
-      constexpr double slack = 1e-6;
       if (isFloat)
         x = {x.least - slack * std::abs(x.least),
              x.most + slack * std::abs(x.most)};
@@ -341,7 +346,7 @@ private:
         found.push_back({double(x), double(x)});
       return found;
     }
-    if (!elementOf(value).isF32() && !elementOf(value).isF64())
+    if (!isa<FloatType>(elementOf(value)))
       return {};
     for (const APFloat &x : toDense(constant.getValue()).getValues<APFloat>()) {
       double number = x.convertToDouble();

@@ -196,9 +196,8 @@ private:
     constexpr int64_t accessBytes = 16;
     auto conv = dyn_cast<ConvOp>(reader);
     Value from = slice.getX(), x = slice.getResult();
-    int64_t bytes = elementOf(x).getIntOrFloatBitWidth() / 8;
     auto areWholeVectors = [&](int64_t channels) {
-      return channels * bytes % accessBytes == 0;
+      return channels * kernel::elementBytes(elementOf(x)) % accessBytes == 0;
     };
     return conv && conv.getX() == x && target.isDevice() &&
            isa<FloatType>(elementOf(x)) && conv.getGroups() == 1 &&

@@ -133,6 +133,10 @@ void Buffers::keepCharacters(Operation *op) {
     if (auto shaped = dyn_cast<ShapedType>(operand.getType());
         shaped && shaped.getElementType().isInteger(8))
       characters.push_back(operand);
+  // The frame of an if, its last result, contains the characters of strings
+  // that a branch makes.
+  if (isa<kernel::IfOp>(op) && elementOf(op->getResults().back()).isInteger(8))
+    characters.push_back(op->getResults().back());
 }
 
 /// Returns the number of results of `op` (the first ones) that are in VTCM or,

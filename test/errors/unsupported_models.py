@@ -196,3 +196,26 @@ def rank_that_depends_on_a_size(folder):
 @case("unsupported-form", code=3, node="the_node", args=["--dim", "*=0..8"], text="axis 1, whose size `n` may be 1")
 def rank_that_depends_on_a_size_after_one_that_does_not(folder):
     return model([node("Squeeze")], inputs=[info("x", (1, "n"))], outputs=[info("y", None)])
+
+
+def joining_loop(nodes):
+    """Returns a model with a Loop whose body computes `t` from the strings `s` of the iteration before."""
+    body = helper.make_graph([*nodes, node("Identity", ["on"], ["still"], "")], "body",
+                             [info("i", (), I64), info("on", (), TensorProto.BOOL), info("s", (2,), TensorProto.STRING)],
+                             [info("still", (), TensorProto.BOOL), info("t", (2,), TensorProto.STRING)])
+    return model([node("Loop", ["n", "", "x"], body=body)], inputs=[info("n", (), I64), info("x", (2,), TensorProto.STRING)],
+                 outputs=[info("y", None, TensorProto.STRING)], opset=20)
+
+
+@case("unsupported-form", code=3, node="the_node", text="returns strings that it makes")
+def strings_that_a_loop_makes(folder):
+    return joining_loop([node("StringConcat", ["s", "x"], ["t"], "")])
+
+
+@case("unsupported-form", code=3, node="the_node", text="returns strings that it makes")
+def strings_that_a_branch_in_a_loop_makes(folder):
+    then, other = (helper.make_graph(nodes, "branch", [], [info("b", (2,), TensorProto.STRING)])
+                   for nodes in ([node("StringConcat", ["s", "x"], ["b"], "")], [node("Identity", ["x"], ["b"], "")]))
+    choose = [node("Equal", ["s", "x"], ["e"], ""), node("Cast", ["e"], ["f"], "", to=F), node("ReduceMax", ["f"], ["g"], "", keepdims=0),
+              node("Cast", ["g"], ["c"], "", to=TensorProto.BOOL)]
+    return joining_loop([*choose, node("If", ["c"], ["t"], "", then_branch=then, else_branch=other)])

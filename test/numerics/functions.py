@@ -88,6 +88,33 @@ def normalizations():
         yield one(f"group-{groups}", "GroupNormalization", {"x": x}, channels, opset=21, num_groups=groups, tolerance=1e-4)
     statistics = {**channels, "m": data((18,)), "v": 0.1 + np.abs(data((18,)))}
     yield one("batch", "BatchNormalization", {"x": x}, statistics, tolerance=1e-4)
+    # An input of rank 1 has one channel.
+    row, ones = data((6,)), {name: np.float32([value]) for name, value in (("s", 2), ("b", 1), ("m", 0.5), ("v", 3))}
+    mean, variance = row.mean(), row.var()
+    names = ["x", *ones]
+    yield Case("batch-rank-1", [helper.make_node("BatchNormalization", names, ["out"])], {"x": row}, ones, opset=15,
+               want=[(row - 0.5) / np.sqrt(np.float32(3 + 1e-5)) * 2 + 1])
+    yield Case("batch-training-rank-1", [helper.make_node("BatchNormalization", names, ["out", "mean", "variance"], training_mode=1)], {"x": row}, ones,
+               ("out", "mean", "variance"), 15,
+               want=[(row - mean) / np.sqrt(variance + np.float32(1e-5)) * 2 + 1, np.float32([0.45 + 0.1 * mean]), np.float32([2.7 + 0.1 * variance])])
+    # Types that differ: of x and the statistics, and of x and the scale.
+    large = 1e5 * data((2, 3, 4))
+    half = {name: (1 + np.abs(data(3))).astype(np.float16) for name in "mv"}
+    full = {name: data(3) for name in "sb"}
+    mean, variance, factor, addend = (v.astype(np.float64).reshape(3, 1) for v in (*half.values(), *full.values()))
+    yield Case("batch-of-half-statistics", [helper.make_node("BatchNormalization", ["x", "s", "b", "m", "v"], ["out"])], {"x": large}, {**full, **half}, opset=15,
+               want=[((large - mean) / np.sqrt(variance + 1e-5) * factor + addend).astype(np.float32)])
+    wide = 1e5 * data((2, 3, 4), np.float64)
+    single = {name: (1 + np.abs(data(3))) for name in "sbmv"}
+    factor, addend, mean, variance = (v.astype(np.float64).reshape(3, 1) for v in single.values())
+    yield Case("batch-of-single-statistics", [helper.make_node("BatchNormalization", ["x", "s", "b", "m", "v"], ["out"])], {"x": wide}, single, opset=15, tolerance=1e-12,
+               want=[(wide - mean) / np.sqrt(variance + 1e-5) * factor + addend])
+    for of, to in itertools.permutations((np.float16, np.float32, np.float64), 2):
+        row, scale = data((5, 18)).astype(of), (1 + np.abs(data(18))).astype(to)
+        root = np.sqrt(np.square(row.astype(np.float64)).mean(-1, keepdims=True) + 1e-5)
+        for op, opset in (("RMSNormalization", 23), ("SimplifiedLayerNormalization", 18)):
+            yield Case(f"{op}-{of.__name__}-{to.__name__}", [helper.make_node(op, ["x", "s"], ["out"])], {"x": row}, {"s": scale}, opset=opset,
+                       tolerance=2e-3 if np.float16 in (of, to) else 1e-5, want=[(row / root * scale).astype(to)])
     yield one("lrn-wider-than-the-channels", "LRN", {"x": x}, size=1001, alpha=0.3)
     yield one("lrn-default", "LRN", {"x": x}, size=3)
     for size in (1, 3, 5):

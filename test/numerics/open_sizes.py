@@ -202,6 +202,15 @@ def rounded(ingot):
     of("the distance of a size from 50", [node("Sub", ["s", "fifty"], ["d"]), node("Abs", ["d"], ["r"])], runs, fifty=ints(50))
     of("what is missing to a multiple of 8", [node("Neg", ["s"], ["m"]), node("Mod", ["m", "eight"], ["r"])], runs, eight=ints(8))
     of("a size modulo 8", [node("Mod", ["s", "eight"], ["r"], fmod=1)], runs, eight=ints(8))
+    # 2051 is rounded to 2052 in float16, and 515 to 516 in bfloat16.
+    for kind, most in ((TensorProto.FLOAT16, 2051), (TensorProto.BFLOAT16, 515)):
+        network = model([node("Shape", ["x"], ["s"]), node("Cast", ["s"], ["f"], to=kind), node("Cast", ["f"], ["shape"], to=I), node("ConstantOfShape", ["shape"])],
+                        [("x", F, ["n"])])
+        check(ingot, f"a size as a float of {16 if kind == TensorProto.FLOAT16 else 8} bits", network, shapes((most,), (5,)), (f"n=1..{most}",),
+              want=lambda values, most=most: [np.zeros(most + 1 if len(values["x"]) == most else 5, np.float32)])
+    network = model([node("Shape", ["x"], ["s"]), node("Cast", ["s"], ["f"], to=TensorProto.FLOAT16), node("Mul", ["f", "part"], ["m"]), node("Ceil", ["m"], ["r"]),
+                     node("Cast", ["r"], ["shape"], to=I), node("ConstantOfShape", ["shape"])], [("x", F, ["n"])], weights={"part": np.float16([0.75])})
+    check(ingot, "three quarters of a size in float16", network, shapes((1,), (100,), (2048,)), ("n=1..2048",))
     # A tensor [n, 16] is reshaped to [n, 4, 4]: the square root of the static size 16 is computed while compiling,
     # although the batch n is dynamic.
     square = model([node("Shape", ["x"], ["s"]), node("Slice", ["s", "zero", "one"], ["n"]), node("Slice", ["s", "one", "two"], ["c"]), node("Cast", ["c"], ["f"], to=F),
@@ -405,5 +414,50 @@ def at_most_one(ingot):
        kind=TensorProto.UINT8)
 
 
-compiled_once.run(__doc__, loops, squeezed, reshaped, resized, cropped, tiled, computed, rounded, large, ellipses, zero_points, determined, indexed, windows, branches,
+def scanned(ingot):
+    """Scan and Loop with few iterations known when compiling, or with values that grow from nothing."""
+    def body(nodes, inputs, outputs):
+        return helper.make_graph(nodes, "body", [helper.make_tensor_value_info(*each) for each in inputs], [helper.make_tensor_value_info(*each) for each in outputs])
+
+    B = TensorProto.BOOL
+    step = body([node("Add", ["h", "row"], ["h2"]), node("Mul", ["h2", "row"], ["part"])], [("h", F, ["n"]), ("row", F, ["n"])], [("h2", F, ["n"]), ("part", F, ["n"])])
+    for axis, shape in ((0, [4, "n"]), (1, ["n", 4])):
+        network = model([node("Scan", ["h0", "x"], ["y", "all"], body=step, num_scan_inputs=1, scan_input_axes=[axis], scan_output_axes=[axis])],
+                        [("h0", F, ["n"]), ("x", F, shape)], (("y", F), ("all", F)))
+        check(ingot, f"Scan of 4 steps, axis {axis}", network, [{"h0": normal(n), "x": normal(*(4, n) if axis == 0 else (n, 4))} for n in (3, 1, 8)], ("n=1..8",))
+    on = [("i", I, []), ("on", B, [])]
+    whole = [node("Shape", ["x"], ["s"], end=1), node("Squeeze", ["s"], ["n"])]
+    row = [node("Unsqueeze", ["i", "zero"], ["first"]), node("Add", ["first", "one"], ["last"]), node("Slice", ["x", "first", "last", "zero"], ["row"])]
+    join = body([*row, node("Concat", ["sum", "row"], ["sum2"], axis=0), node("Identity", ["on"], ["still"])], [*on, ("sum", F, None)], [("still", B, []), ("sum2", F, None)])
+    check(ingot, "rows joined to nothing", model([*whole, node("Loop", ["n", "", "none"], ["y"], body=join)], [("x", F, ["t", 3])],
+                                                 weights={"none": np.zeros((0, 3), np.float32), "zero": ints(0), "one": ints(1)}),
+          shapes((5, 3), (0, 3), (8, 3)), ("t=0..8",))
+    until = body([node("Concat", ["sum", "x"], ["sum2"], axis=0), node("Shape", ["sum2"], ["s"]), node("Squeeze", ["s"], ["size"]), node("Less", ["size", "most"], ["still"])],
+                 [*on, ("sum", B, None)], [("still", B, []), ("sum2", B, None)])
+    check(ingot, "booleans joined to nothing until there are enough", model([node("Loop", ["", "", "none"], ["y"], body=until)], [("x", B, [1]), ("most", I, [])], (("y", B),),
+                                                                           {"none": np.zeros(0, bool)}),
+          [{"x": np.array([True]), "most": np.array(most)} for most in (0, 3, 8)], ("y_0=0..12",))
+    nothing = body([node("Mul", ["e", "e"], ["e2"]), node("Add", ["h", "h"], ["h2"]), node("Identity", ["on"], ["still"])],
+                   [*on, ("e", F, None), ("h", F, None)], [("still", B, []), ("e2", F, None), ("h2", F, None)])
+    check(ingot, "a state that is always empty", model([node("Loop", ["k", "", "none", "x"], ["y", "z"], body=nothing)], [("x", F, ["n"]), ("k", I, [])], (("y", F), ("z", F)),
+                                                       {"none": np.zeros((0, 3), np.float32)}), [{"x": normal(3), "k": np.array(k)} for k in (0, 3)])
+    inner = body([node("Add", ["j", "i"], ["number"]), node("Cast", ["number"], ["f"], to=F), node("Mul", ["f", "x"], ["part"]), node("Identity", ["go"], ["goes"])],
+                 [("j", I, []), ("go", B, [])], [("goes", B, []), ("part", F, None)])
+    outer = body([node("Loop", ["m", ""], ["rows"], body=inner), node("Identity", ["on"], ["still"])], on, [("still", B, []), ("rows", F, None)])
+    check(ingot, "a table of the scan outputs of two loops", model([node("Loop", ["k", ""], ["y"], body=outer)], [("x", F, ["n"]), ("k", I, []), ("m", I, [])]),
+          [{"x": normal(n), "k": np.array(k), "m": np.array(m)} for n, k, m in ((2, 3, 1), (4, 1, 2), (3, 2, 5))])
+
+
+def weighted(ingot):
+    """Convolutions whose weights are inputs of dynamic sizes."""
+    U = TensorProto.UINT8
+    values = lambda *shape: rng.integers(0, 255, shape).astype(np.uint8)  # noqa: E731
+    for size in (1, 3):
+        network = model([node("ConvInteger", ["x", "w", "zero"], pads=[size // 2] * 4)], [("x", U, ["n", "c", "h", "v"]), ("w", U, ["m", "d", size, size])],
+                        (("y", TensorProto.INT32),), {"zero": np.uint8(3)})
+        check(ingot, f"ConvInteger with {size} x {size} weights of open sizes", network,
+              [{"x": values(n, c, 4, 5), "w": values(m, c, size, size)} for n, c, m in ((2, 3, 6), (1, 8, 1))], ("*=1..8",))
+
+
+compiled_once.run(__doc__, scanned, weighted, loops, squeezed, reshaped, resized, cropped, tiled, computed, rounded, large, ellipses, zero_points, determined, indexed, windows, branches,
                   at_most_one)

@@ -26,10 +26,10 @@ def optional(name, inner):
     return helper.make_value_info(name, helper.make_optional_type_proto(inner.type))
 
 
-def model(nodes, inputs, outputs, weights={}):
+def model(nodes, inputs, outputs, weights={}, opset=18):
     graph = helper.make_graph(nodes, "network", inputs, outputs,
                               [numpy_helper.from_array(np.asarray(value), name) for name, value in weights.items()])
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=9)
 
 
 def normal(*shape):
@@ -130,6 +130,78 @@ def bodies(ingot):
           want=lambda run: [[e * e + run["t"] for e in run["x"]], [np.array(e.shape, np.int64) for e in run["x"]]])
 
 
+def joined(ingot):
+    """Tensors of a sequence that are joined or stacked, whose sizes are equal only at run time."""
+    for new_axis in (0, 1):
+        join = [node("SequenceConstruct", ["x", "p"], ["s"]), node("ConcatFromSequence", ["s"], ["y"], axis=0, new_axis=new_axis)]
+        padded = model([node("Pad", ["z", "pads"], ["p"]), *join], [tensor("x", F, ["a", "b"]), tensor("z", F, ["a", "c"])], [tensor("y", F)],
+                       {"pads": np.array([0, 1, 0, 0])})
+        values = lambda rows, x, z: {"x": normal(rows, x), "z": normal(rows, z)}  # noqa: E731
+        check(ingot, f"a tensor and one that is padded, new_axis={new_axis}", padded, [values(2, 3, 2), values(3, 5, 4)], refused=[values(2, 3, 3)])
+        branches = [helper.make_graph(nodes, name, [], [tensor("y", F, None)]) for name, nodes in (
+            ("then", [node("Identity", ["z"], ["p"]), *join]), ("else", [node("Unsqueeze", ["x", "zero"], ["y"]) if new_axis else node("Neg", ["x"])]))]
+        network = model([node("If", ["c"], then_branch=branches[0], else_branch=branches[1])],
+                        [tensor("x", F, ["a", "b"]), tensor("z", F, ["d", "e"]), tensor("c", B, [])], [tensor("y", F)], {"zero": np.array([0])})
+        values = lambda c, x, z: {"x": normal(*x), "z": normal(*z), "c": np.array(c)}  # noqa: E731
+        check(ingot, f"a branch that joins, new_axis={new_axis}", network, [values(True, (2, 3), (2, 3)), values(False, (2, 3), (1, 4))],
+              refused=[values(True, (2, 3), (2, 4))])
+
+
+def texts(ingot):
+    """Sequences of strings, and strings that a loop carries or stacks."""
+    words = [np.array(each, object) for each in (["a", "Köln"], ["", "x" * 40, "c"], ["a"])]
+    check(ingot, "a list of strings", model([node("SequenceConstruct", ["x", "z"], ["s"]), node("SequenceAt", ["s", "at"])],
+                                            [tensor("x", S, ["n"]), tensor("z", S, ["m"]), tensor("at", I, [])], [tensor("y", S)]),
+          [{"x": words[0], "z": words[1], "at": np.array(at)} for at in (0, 1, -1)])
+    check(ingot, "strings one by one", model([node("SplitToSequence", ["x"], ["s"], keepdims=0), node("SequenceAt", ["s", "at"])],
+                                             [tensor("x", S, ["n"]), tensor("at", I, [])], [tensor("y", S)]),
+          [{"x": words[1], "at": np.array(at)} for at in (0, 2, -2)])
+    on = [tensor("i", I, []), tensor("on", B, [])]
+    size = [node("Shape", ["x"], ["size"]), node("Squeeze", ["size"], ["n"])]
+    front = helper.make_graph([node("Gather", ["x", "i"], ["e"]), node("SequenceInsert", ["s", "e", "zero"], ["t"]), node("Identity", ["on"], ["still"])],
+                              "body", [*on, sequence("s", S)], [tensor("still", B, []), sequence("t", S)])
+    check(ingot, "strings in reverse", model([*size, node("SequenceEmpty", [], ["none"], dtype=S), node("Loop", ["n", "", "none"], ["l"], body=front),
+                                              node("ConcatFromSequence", ["l"], axis=0, new_axis=1)], [tensor("x", S, ["n"])], [tensor("y", S)], {"zero": np.int64(0)}),
+          [{"x": each} for each in words])
+    swap = helper.make_graph([node("Identity", ["a"], ["b2"]), node("Identity", ["b"], ["a2"]), node("Gather", ["a", "first"], ["p"]), node("Identity", ["on"], ["still"])],
+                             "body", [*on, tensor("a", S), tensor("b", S)], [tensor("still", B, []), tensor("a2", S), tensor("b2", S), tensor("p", S)])
+    check(ingot, "strings that a loop exchanges", model([node("Loop", ["k", "", "x", "z"], ["y", "w", "all"], body=swap)],
+                                                        [tensor("x", S, [2]), tensor("z", S, [2]), tensor("k", I, [])], [tensor("y", S), tensor("w", S), tensor("all", S)],
+                                                        {"first": np.int64(0)}),
+          [{"x": words[0], "z": np.array(["p", "q"], object), "k": np.array(k)} for k in (0, 1, 4)])
+    check(ingot, "strings of a loop without iterations", model([node("Loop", ["k", "", "x", "x"], ["y", "w", "all"], body=swap)],
+                                                               [tensor("x", S, [2])], [tensor("y", S), tensor("w", S), tensor("all", S)],
+                                                               {"first": np.int64(0), "k": np.int64(0)}), [{"x": words[0]}])
+    # The characters of strings that a branch makes are in the memory of the branch, which the steps after it must
+    # not overwrite.
+    branches = [helper.make_graph([node("StringConcat", texts, ["p"]), node(op, ["f"], ["q"])], op, [], [tensor("p", S), tensor("q", F)])
+                for texts, op in ((["x", "z"], "Neg"), (["z", "x"], "Abs"))]
+    network = model([node("If", ["c"], ["y", "v"], then_branch=branches[0], else_branch=branches[1]), node("MatMul", ["v", "a"], ["m"]), node("Softmax", ["m"], ["s"]),
+                     node("MatMul", ["s", "b"], ["w"])], [tensor("x", S, ["n"]), tensor("z", S, []), tensor("c", B, []), tensor("f", F, [1, 4])],
+                    [tensor("y", S), tensor("w", F)], {"a": normal(4, 3000), "b": np.ones((3000, 4), np.float32)}, 20)
+    join = lambda run, x: x + run["z"].item() if run["c"] else run["z"].item() + x  # noqa: E731
+    check(ingot, "strings that a branch makes", network, [{"x": each, "z": np.array("+", object), "c": np.array(c), "f": normal(1, 4)} for each in words for c in (True, False)],
+          want=lambda run: [np.array([join(run, x) for x in run["x"]], object), np.ones((1, 4), np.float32)])
+    # Strings that are made before the loop: of the input, and of constants.
+    pick = helper.make_graph([node("Gather", ["v", "i"], ["e"]), node("Identity", ["w"], ["f"]), node("Identity", ["on"], ["still"])],
+                             "body", on, [tensor("still", B, []), tensor("e", S), tensor("f", S)])
+    network = model([node("StringConcat", ["x", "z"], ["v"]), node("StringConcat", ["z", "z"], ["w"]), *size, node("Loop", ["n", ""], ["y", "all"], body=pick)],
+                    [tensor("x", S, ["n"])], [tensor("y", S), tensor("all", S)], {"z": np.array("-", object)}, 20)
+    check(ingot, "strings that are made before a loop", network, [{"x": each} for each in words],
+          want=lambda run: [np.array([x + "-" for x in run["x"]], object), np.array(["--"] * len(run["x"]), object)])
+    # A loop that is unrolled can make strings.
+    grow = helper.make_graph([node("StringConcat", ["s", "z"], ["t"]), node("Identity", ["on"], ["still"])], "body", [*on, tensor("s", S)], [tensor("still", B, []), tensor("t", S)])
+    check(ingot, "strings that an unrolled loop makes", model([node("Loop", ["k", "", "x"], body=grow)], [tensor("x", S, ["n"]), tensor("z", S, [])], [tensor("y", S)],
+                                                              {"k": np.int64(3)}, 20),
+          [{"x": each, "z": np.array("+", object)} for each in words], want=lambda run: [np.array([x + "+++" for x in run["x"]], object)])
+    turn = helper.make_graph([node("Identity", ["e"], ["last2"]), node("Identity", ["last"], ["f"])], "body", [tensor("last", S, []), tensor("e", S, [])],
+                             [tensor("last2", S, []), tensor("f", S, [])])
+    check(ingot, "strings that Scan shifts", model([node("Scan", ["z", "x"], ["w", "y"], body=turn, num_scan_inputs=1)], [tensor("x", S, ["n"]), tensor("z", S, [])],
+                                                   [tensor("w", S), tensor("y", S)]),
+          [{"x": each, "z": np.array("+", object)} for each in words],
+          want=lambda run: [np.array(run["x"][-1], object), np.array([run["z"].item(), *run["x"][:-1]], object)])
+
+
 def interfaces(ingot):
     """Sequences and optional values of several types as inputs and outputs, also inputs that are returned
     unchanged."""
@@ -178,4 +250,4 @@ def check_tables(ingot):
     print("tables that no row has room for are refused by the generated code")
 
 
-compiled_once.run(__doc__, operators, bodies, interfaces, check_tables)
+compiled_once.run(__doc__, operators, bodies, joined, texts, interfaces, check_tables)

@@ -46,6 +46,10 @@ def moves():
     nodes = [helper.make_node("Transpose", ["x"], ["t"], perm=[1, 0]), helper.make_node("Equal", ["t", "y"], ["e"]),
              helper.make_node("Where", ["e", "t", "y"], ["out"])]
     yield Case("chain", nodes, {"x": words(4, 5), "y": words(5, 4)}, opset=19)
+    # Columns with two readers.
+    nodes = [helper.make_node("Slice", ["x", "s", "e", "a"], ["c"]), helper.make_node("Concat", ["c", "c"], ["out"], axis=0),
+             helper.make_node("Transpose", ["c"], ["t"], perm=[1, 0])]
+    yield Case("slice-twice", nodes, {"x": x}, {"s": np.array([1], np.int64), "e": np.array([3], np.int64), "a": np.array([1], np.int64)}, ("out", "t"))
 
 
 def encoders():

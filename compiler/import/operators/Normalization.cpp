@@ -34,6 +34,15 @@ template <typename OpT> static ImportResult importSoftmax(OnnxNode &node) {
 // Normalizations
 //===----------------------------------------------------------------------===//
 
+/// Returns the type in which operands of the floating-point types `a` and `b`
+/// are combined, which represents all values of both.
+static Type commonType(OnnxNode &node, Type a, Type b) {
+  Builder &builder = node.builder;
+  return a == b                   ? a
+         : a.isF64() || b.isF64() ? Type(builder.getF64Type())
+                                  : Type(builder.getF32Type());
+}
+
 Moments momentsOver(OnnxNode &node, Value x, ArrayRef<int64_t> axes) {
   x = node.cast(x, node.sumType(elementOf(x)));
   Value mean = node.build<ReduceMeanOp>(x, axes);
@@ -129,10 +138,14 @@ static ImportResult importLayerNorm(OnnxNode &node, bool center) {
   if (failed(axis))
     return failure();
   RowNorm norm{*axis, node.floatAttr("epsilon", 1e-5), center};
-  Value y = normalizeRows(node, x, scale, bias, norm);
+  // The scale of RMS normalization may have another type than x. The result
+  // then has the type of the scale.
+  Type type = elementOf(scale), wide = commonType(node, elementOf(x), type);
+  Value y = normalizeRows(node, node.cast(x, wide), node.cast(scale, wide),
+                          bias, norm);
   if (!y)
     return failure();
-  SmallVector<Value> results{y};
+  SmallVector<Value> results{node.cast(y, type)};
   if (node.numOutputs() > 1 && (node.wantsOutput(1) || node.wantsOutput(2))) {
     Type stash = node.elementType(node.intAttr("stash_type", 1));
     if (!isa_and_nonnull<FloatType>(stash))
@@ -189,9 +202,10 @@ static ImportResult importBatchNorm(OnnxNode &node) {
            node.elementwise<MulOp>(
                {now, node.scalarConstant(1 - momentum, type)})});
     };
+    // An input of rank 1 has only a batch axis, and so a single channel.
     for (unsigned i = 1; i < 5; ++i)
       if (failed(node.requireEqual(
-              dimsOf(node.input(i))[0], dimsOf(x)[1],
+              dimsOf(node.input(i))[0], rank > 1 ? dimsOf(x)[1] : Dim(1),
               "the number of channels, and the length of a parameter")))
         return failure();
     Value batchMean = node.reshape(moments.mean, dimsOf(mean));
@@ -200,10 +214,11 @@ static ImportResult importBatchNorm(OnnxNode &node) {
     mean = batchMean;
     variance = batchVariance;
   }
-  // Scale, bias, mean and variance may have a wider type than x. The factor and
-  // addend per channel are computed in this type (or in float32, if this type
-  // is narrower) and rounded once.
-  Type wide = elementOf(variance), exact = node.sumType(wide);
+  // Scale, bias, mean and variance may have other types than x. The factor and
+  // addend per channel are computed in a type that represents both x and the
+  // variance (or in float32, if this type is narrower) and rounded once.
+  Type wide = commonType(node, type, elementOf(variance)),
+       exact = node.sumType(wide);
   Value scale = node.cast(node.input(1), exact),
         bias = node.cast(node.input(2), exact);
   scale = node.elementwise<DivOp>(

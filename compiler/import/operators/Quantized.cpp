@@ -98,15 +98,16 @@ FailureOr<Value> importIntegerProduct(OnnxNode &node, Value a, Value aZero,
 }
 
 /// Whether the node is a 1x1 convolution without padding, strides or groups, of
-/// integers of at most 16 bits.
+/// integers of at most 16 bits, whose weights have a static shape.
 static bool isPointwise(OnnxNode &node, Value x, Value w) {
   ArrayRef<int64_t> xs = shapeOf(x), ws = shapeOf(w);
   auto all = [](ArrayRef<int64_t> values, int64_t value) {
     return llvm::all_equal(values) && (values.empty() || values[0] == value);
   };
-  return xs.size() == ws.size() && xs.size() > 2 && xs[1] == ws[1] &&
-         all(ws.drop_front(2), 1) && node.intAttr("group", 1) == 1 &&
-         all(node.intsAttr("strides"), 1) && all(node.intsAttr("pads"), 0) &&
+  return !hasDynamicSizes(w.getType()) && xs.size() == ws.size() &&
+         xs.size() > 2 && xs[1] == ws[1] && all(ws.drop_front(2), 1) &&
+         node.intAttr("group", 1) == 1 && all(node.intsAttr("strides"), 1) &&
+         all(node.intsAttr("pads"), 0) &&
          all(node.intsAttr("kernel_shape"), 1) &&
          elementOf(x).getIntOrFloatBitWidth() <= 16 &&
          elementOf(w).getIntOrFloatBitWidth() <= 16;

@@ -13,6 +13,11 @@ namespace ingot::graph {
 
 bool isString(Type type) { return isa<kernel::StringType>(type); }
 
+bool writesCharacters(Operation *op) {
+  auto strings = dyn_cast<StringsOp>(op);
+  return strings && !strings.getCharacters().getDefiningOp<ConstantOp>();
+}
+
 static bool holdsStrings(Value v) { return isString(elementOf(v)); }
 
 static Type byte(MLIRContext *context) {
