@@ -28,8 +28,8 @@ func.func @int8(%q: tensor<1x2x3x32xf32>, %k: tensor<40x1x2x32xsi8>, %v: tensor<
 // CHECK-NOT: graph.group
 // CHECK: return
 func.func @int4(%q: tensor<1x2x3x32xf32>, %k: tensor<1x2x40x16xui8>, %v: tensor<1x2x40x32xf32>) -> tensor<1x2x3x32xf32> {
-  %m = graph.constant dense<15> : tensor<ui8>
-  %n = graph.constant dense<4> : tensor<ui8>
+  %m = graph.constant dense<15> : tensor<ui8> : tensor<ui8>
+  %n = graph.constant dense<4> : tensor<ui8> : tensor<ui8>
   %low = graph.and %k, %m : (tensor<1x2x40x16xui8>, tensor<ui8>) -> tensor<1x2x40x16xui8>
   %high = graph.bit_shift %k, %n {direction = "RIGHT"} : (tensor<1x2x40x16xui8>, tensor<ui8>) -> tensor<1x2x40x16xui8>
   %lf = graph.cast %low : (tensor<1x2x40x16xui8>) -> tensor<1x2x40x16xf32>
