@@ -385,6 +385,9 @@ def open_axes(case, name):
         return (2, 3)
     if name in ("q", "k", "v") and rank == 2:
         return (0,)
+    # A new cache has the length of the old one only if that is known to be at least total_sequence_length.
+    if name in ("pk", "pv") and "last" in case.inputs and case.inputs[name].shape[2] > case.inputs["last"].max():
+        known = known | {2}
     return range(rank) if name in ("a", "m") else [i for i in range(rank) if i not in known]
 
 
