@@ -237,9 +237,26 @@ static Expr nameElement(Expr element, Operation *op) {
   return element;
 }
 
+/// Whether the `lanes` elements from `idx` on lie in one operand of a
+/// concatenation along the last axis. False if that is unknown.
+static bool isInOnePart(Operation *op, ArrayRef<Expr> idx, int64_t lanes) {
+  auto concat = dyn_cast<ConcatOp>(op);
+  APInt known;
+  if (!concat || !matchPattern(idx.back().value, m_ConstantInt(&known)))
+    return false;
+  Dim first = known.getSExtValue(), end = 0;
+  for (Value part : concat.getInputs()) {
+    Dim begin = end;
+    end += dimsOf(part).back();
+    if ((first - begin).least() >= 0 && (end - first).least() >= lanes)
+      return true;
+  }
+  return false;
+}
+
 Expr ElementBuilder::build(Value tensor, ArrayRef<Expr> idx) {
   auto op = cast<ElementOpInterface>(tensor.getDefiningOp());
-  if (laneCount == 1 || op.passesLanes())
+  if (laneCount == 1 || op.passesLanes() || isInOnePart(op, idx, laneCount))
     return nameElement(rounded(op.emitElement(*this, idx)), op);
   SmallVector<Value> lanes;
   for (int64_t lane = 0; lane < laneCount; ++lane) {

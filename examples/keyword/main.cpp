@@ -48,12 +48,20 @@ const char *findSamples(const std::vector<unsigned char> &bytes,
   for (size_t at = 12; bytes.size() - at >= 8;) {
     const unsigned char *chunk = &bytes[at];
     size_t size = number(chunk + 4, 4), room = bytes.size() - at - 8;
+    // Programs that write to a pipe do not know the size of the samples in
+    // advance, and store a value near 0xFFFFFFFF.
+    if (size >= 0xFFFFF000 && std::memcmp(chunk, "data", 4) == 0)
+      size = room;
     if (size > room)
       return "the file is cut off: a chunk is longer than the rest of the file";
     if (std::memcmp(chunk, "fmt ", 4) == 0) {
       if (size < 16)
         return "the file is corrupt: its format is shorter than 16 bytes";
-      if (number(chunk + 8, 2) != 1 || number(chunk + 22, 2) != 16)
+      // An extensible format stores the tag of the samples after its header.
+      unsigned tag = number(chunk + 8, 2);
+      if (tag == 0xFFFE && size >= 26)
+        tag = number(chunk + 32, 2);
+      if (tag != 1 || number(chunk + 22, 2) != 16)
         return "the samples must be 16-bit integers (PCM)";
       if (number(chunk + 10, 2) != 1)
         return "the file must have one channel";
@@ -86,8 +94,13 @@ int main(int argc, char **argv) {
   std::vector<int16_t> samples;
   if (!readFile(argv[1], bytes))
     return fail(argv[1], "the file cannot be read");
-  if (const char *error = findSamples(bytes, samples))
-    return fail(argv[1], error);
+  if (const char *error = findSamples(bytes, samples)) {
+    fail(argv[1], error);
+    std::fputs("To convert a recording: ffmpeg -i FILE -ac 1 -ar 16000 -c:a "
+               "pcm_s16le OUTPUT.wav\n",
+               stderr);
+    return 1;
+  }
   if (samples.size() < KEYWORD_STREAM_WINDOW)
     return fail(argv[1], "the recording is shorter than the window of the "
                          "network, 0.992 seconds");

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes the folder of a tiny language model with random weights, of the form that ONNX Runtime GenAI's builder writes.
 
-    make_model.py FOLDER [--layers N] [--hidden N] [--context N]
+    make_model.py FOLDER [--layers N] [--hidden N] [--context N] [--cache float32|int8|int4]
 
 It says nothing sensible, but it has every part of a real one: a byte-level BPE tokenizer, grouped heads with rotary
 positions and a cache, 4-bit weights, ChatML turns. Needs: pip install onnx numpy
@@ -15,6 +15,7 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 BLOCK = 32
+CACHES = {"float32": TensorProto.FLOAT, "int8": TensorProto.INT8, "int4": TensorProto.UINT8}
 SPECIAL = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
 
 
@@ -84,8 +85,10 @@ class Graph:
         return self.constant(name, np.ones(self.hidden, np.float32))
 
 
-def network(vocabulary, layers, hidden, heads, kv_heads, context):
+def network(vocabulary, layers, hidden, heads, kv_heads, context, cache_type):
     head = hidden // heads
+    # A byte of a 4-bit cache holds two elements.
+    stored = head // 2 if cache_type == "int4" else head
     g = Graph(hidden)
     angles = np.arange(context)[:, None] * 10000.0 ** (-np.arange(head // 2) * 2 / head)
     cos = g.constant("cos_cache", np.cos(angles).astype(np.float32))
@@ -114,14 +117,19 @@ def network(vocabulary, layers, hidden, heads, kv_heads, context):
     for i in range(layers):
         cache = [f"past_key_values.{i}.key", f"past_key_values.{i}.value"]
         for name in cache:
-            sizes = ["batch_size", kv_heads, "past_sequence_length", head]
-            inputs.append(helper.make_tensor_value_info(name, TensorProto.FLOAT, sizes))
-            sizes = ["batch_size", kv_heads, "total_sequence_length", head]
-            outputs.append(helper.make_tensor_value_info(name.replace("past_key_values", "present"), TensorProto.FLOAT,
+            sizes = ["batch_size", kv_heads, "past_sequence_length", stored]
+            inputs.append(helper.make_tensor_value_info(name, CACHES[cache_type], sizes))
+            sizes = ["batch_size", kv_heads, "total_sequence_length", stored]
+            outputs.append(helper.make_tensor_value_info(name.replace("past_key_values", "present"), CACHES[cache_type],
                                                          sizes))
         packed = g.product(normal, f"qkv_{i}", hidden + 2 * kv_heads * head, hidden)
-        g.node("GroupQueryAttention", [packed, "", "", *cache, last, total, cos, sin], f"attention_{i}",
-               "com.microsoft", 3, num_heads=heads, kv_num_heads=kv_heads, do_rotary=1, rotary_interleaved=0)
+        scales, more = [], {}
+        if cache_type != "float32":
+            step = 4 / (127 if cache_type == "int8" else 7)
+            scales = ["", "", "", *(g.constant(f"{kind}_scale_{i}", np.full(kv_heads * head, step, np.float32)) for kind in "kv")]
+            more = {"k_quant_type": "PER_CHANNEL", "v_quant_type": "PER_CHANNEL", "kv_cache_bit_width": 8 if cache_type == "int8" else 4}
+        g.node("GroupQueryAttention", [packed, "", "", *cache, last, total, cos, sin, *scales], f"attention_{i}",
+               "com.microsoft", 3, num_heads=heads, kv_num_heads=kv_heads, do_rotary=1, rotary_interleaved=0, **more)
         g.nodes[-1].output[1:] = [name.replace("past_key_values", "present") for name in cache]
         normal = add_and_normalize(g.product(f"attention_{i}", f"out_{i}", hidden, hidden), f"norm_{i}_mlp")
         gate = g.product(normal, f"gate_{i}", 2 * hidden, hidden)
@@ -140,13 +148,15 @@ def main():
     parser.add_argument("--layers", type=int, default=2)
     parser.add_argument("--hidden", type=int, default=64)
     parser.add_argument("--context", type=int, default=256)
+    parser.add_argument("--cache", choices=CACHES, default="float32", help="the type of the elements of the cache")
     options = parser.parse_args()
     folder = options.folder
     folder.mkdir(parents=True, exist_ok=True)
     tokens = tokenizer()
     vocabulary = len(tokens["model"]["vocab"])
     heads, kv_heads = 4, 2
-    onnx.save(network(vocabulary, options.layers, options.hidden, heads, kv_heads, options.context), folder / "model.onnx")
+    onnx.save(network(vocabulary, options.layers, options.hidden, heads, kv_heads, options.context, options.cache),
+              folder / "model.onnx")
     decoder = {"filename": "model.onnx", "head_size": options.hidden // heads, "hidden_size": options.hidden,
                "num_attention_heads": heads, "num_hidden_layers": options.layers, "num_key_value_heads": kv_heads,
                "inputs": {"input_ids": "input_ids", "attention_mask": "attention_mask",

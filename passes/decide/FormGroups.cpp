@@ -107,6 +107,12 @@ private:
            tensorType(op->getResult(0)).getNumElements() != 0;
   }
 
+  /// Whether `op` belongs to no group, and is not a concatenation that stays
+  /// outside of groups.
+  bool isFree(Operation *op) const {
+    return !grouped.contains(op) && !placed.contains(op);
+  }
+
   /// Whether a kernel has to store `v` at a given address, because `v` or a
   /// view of `v` is returned, or is written directly into the result of a
   /// concatenation.
@@ -250,6 +256,22 @@ private:
         [](int64_t size) { return size == 1; });
   }
 
+  /// Whether a matrix product after `concat`, such as one of attention, can
+  /// include it in its group as an operand that the kernel reads in place.
+  bool isReadByProduct(ConcatOp concat) const {
+    for (Operation *op = concat; op->hasOneUse();) {
+      op = *op->user_begin();
+      if (isa<MatMulOp>(op) &&
+          llvm::is_contained(schedule::furtherAnchors(
+                                 op, [](Operation *) { return false; },
+                                 [&](Operation *free) { return isFree(free); },
+                                 target, packs),
+                             concat.getOperation()))
+        return true;
+    }
+    return false;
+  }
+
   /// Keeps a large concatenation outside of groups if operands that are
   /// computed for it alone, and can therefore be written directly into the
   /// result, have at least half of its elements. The other operands are copied
@@ -281,6 +303,8 @@ private:
       // convolution.
       if (own < all && schedule::readsByParts(concat) &&
           readsChannels(*concat->user_begin(), concat.getResult()))
+        continue;
+      if (isReadByProduct(concat))
         continue;
       // The offsets of the operands in the result must be static.
       bool isKnown = llvm::all_of(concat.getInputs(), [&](Value part) {
@@ -384,8 +408,7 @@ private:
       if (SmallVector<Operation *> chain = schedule::furtherAnchors(
               producer,
               [&](Operation *op) { return growth.members.contains(op); },
-              [&](Operation *op) { return !grouped.contains(op); }, target,
-              packs);
+              [&](Operation *op) { return isFree(op); }, target, packs);
           !chain.empty()) {
         growth.members.insert(chain.begin(), chain.end());
         for (Operation *op : chain)
@@ -455,8 +478,7 @@ private:
                             ? producer->getOperand(0).getDefiningOp()
                             : nullptr;
     return before && before->hasOneUse() && isa<ElementOpInterface>(before) &&
-           !isa<ConstantOp>(before) && !isView(before) &&
-           !grouped.contains(before) && !placed.contains(before);
+           !isa<ConstantOp>(before) && !isView(before) && isFree(before);
   }
 
   /// Whether `op` looks up bytes in a table that the target holds in registers.
@@ -468,7 +490,7 @@ private:
   bool mayJoin(Operation *producer,
                const llvm::SetVector<Operation *> &members) {
     Operation *user = *producer->user_begin();
-    if (grouped.contains(producer) || placed.contains(producer) ||
+    if (!isFree(producer) ||
         (isView(producer) && !joinsParts(producer, user)) ||
         isa<ConstantOp>(producer) || isInRegisters(producer) ||
         !isa<ElementOpInterface, BodyOpInterface>(producer))
@@ -483,11 +505,9 @@ private:
   /// since each is read once, by the thread that stores it. If `producer` is a
   /// view, the kernel computes the tensor of which it is a view.
   bool joinsParts(Operation *producer, Operation *user) const {
-    auto isFree = [&](Operation *op) {
-      return !grouped.contains(op) && !placed.contains(op);
-    };
     if (!target.isDevice() || !isa<ConcatOp, PadOp>(user) ||
-        !schedule::readsStored(producer, isFree))
+        !schedule::readsStored(producer,
+                               [&](Operation *op) { return isFree(op); }))
       return false;
     Operation *before =
         isView(producer) ? producer->getOperand(0).getDefiningOp() : producer;

@@ -1,6 +1,8 @@
 #include "passes/schedule/AttentionAnchor.h"
 
+#include "passes/schedule/Anchors.h"
 #include "passes/schedule/StoredOperands.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace ingot::graph;
@@ -263,6 +265,40 @@ takeAttention(Operation *producer,
                taken);
   }
   return taken;
+}
+
+/// Whether `op` is cheap and reads a single tensor besides constants, at the
+/// same position along the last axis or in one of its parts.
+static bool readsOneTensor(Operation *op) {
+  if (auto transpose = dyn_cast<TransposeOp>(op))
+    return transpose.passesLanes();
+  return isa<ConcatOp>(op) || (isa<ElementwiseOpInterface>(op) &&
+                               cast<ElementOpInterface>(op).isCheap() &&
+                               llvm::count_if(op->getOperands(), [](Value x) {
+                                 return !x.getDefiningOp<ConstantOp>();
+                               }) == 1);
+}
+
+void takeWidening(Value operand, Operation *reader,
+                  llvm::function_ref<bool(Operation *)> isFree,
+                  SmallVectorImpl<Operation *> &taken) {
+  llvm::SetVector<Operation *> chain;
+  SmallVector<Value> operands{operand};
+  while (!operands.empty()) {
+    Operation *op = operands.pop_back_val().getDefiningOp();
+    // An operator with several users is visited again after each of them.
+    if (op && !isa<ConstantOp>(op) && isFree(op) && readsOneTensor(op) &&
+        llvm::all_of(op->getUsers(),
+                     [&](Operation *user) {
+                       return user == reader || chain.contains(user);
+                     }) &&
+        chain.insert(op))
+      llvm::append_range(operands, op->getOperands());
+  }
+  if (llvm::any_of(chain, isWidening))
+    for (Operation *op : chain)
+      if (!llvm::is_contained(taken, op))
+        taken.push_back(op);
 }
 
 Value AttentionAnchor::keyRows() const {

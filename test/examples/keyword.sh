@@ -34,6 +34,7 @@ done
 "$python" "$example/speech.py" silence.wav --noise -10
 [ "$(host/spot silence.wav)" = "no word" ] || fail "a word in noise"
 "$python" - <<'END'
+import struct
 import wave
 def write(name, rate=16000, channels=1, width=2, seconds=2):
     with wave.open(name, "wb") as file:
@@ -48,6 +49,15 @@ write("bytes.wav", width=1)
 write("short.wav", seconds=0)
 whole = open("zeros.wav", "rb").read()
 open("empty.wav", "wb").close()
+def form(tag, bits, sub=None):
+    """Two seconds of silence in a format; `sub` is the tag within an extensible one."""
+    more = struct.pack("<HHIH14s", 22, bits, 4, sub, b"\0\0\0\0\x10\0\x80\0\0\xaa\0\x38\x9b\x71") if sub else b""
+    head = struct.pack("<HHIIHH", tag, 1, 16000, 2000 * bits, bits // 8, bits) + more
+    return b"RIFF\0\0\0\0WAVEfmt " + struct.pack("<I", len(head)) + head + b"data" + struct.pack("<I", 4000 * bits) + bytes(4000 * bits)
+for name, content in {"bits24": form(1, 24), "bits32": form(1, 32), "float": form(3, 32), "law": form(7, 8), "extensible": form(0xFFFE, 16, 1),
+                      "extensible24": form(0xFFFE, 24, 1), "extensible_float": form(0xFFFE, 32, 3), "extensible_short": form(0xFFFE, 16),
+                      "pipe": whole[:40] + b"\xff" * 4 + whole[44:], "photo": b"\xff\xd8\xff\xe0" + bytes(50)}.items():
+    open(name + ".wav", "wb").write(content)
 open("cut.wav", "wb").write(whole[:1000])
 open("header.wav", "wb").write(whole[:20])
 open("text.wav", "w").write("this is text, not sound")
@@ -58,6 +68,8 @@ open("chunk.wav", "wb").write(whole[:36] + b"LIST\3\0\0\0abc\0" + whole[36:])
 END
 [ "$(host/spot zeros.wav)" = "no word" ] || fail "a word in silence"
 [ "$(host/spot chunk.wav)" = "no word" ] || fail "a chunk of odd length is not skipped"
+[ "$(host/spot extensible.wav)" = "no word" ] || fail "an extensible format of 16-bit samples is not read"
+[ "$(host/spot pipe.wav)" = "no word" ] || fail "a file written to a pipe is not read"
 
 # Each damaged file is an error that says what is wrong.
 refused() {
@@ -70,7 +82,11 @@ refused empty.wav "is empty"
 refused text.wav "not a WAV file"
 refused rate.wav "16000 samples per second"
 refused stereo.wav "one channel"
-refused bytes.wav "16-bit integers"
+for format in bytes bits24 bits32 float law extensible24 extensible_float extensible_short; do
+  refused $format.wav "16-bit integers"
+  grep -q '^To convert a recording: ffmpeg' refused.log || fail "$format.wav: no way out"
+done
+refused photo.wav "not a WAV file"
 refused short.wav "shorter than the window"
 refused cut.wav "cut off"
 refused header.wav "cut off"

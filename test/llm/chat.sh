@@ -65,9 +65,10 @@ done
 [ $is_full$drops = yesyes ] || fail "a full context: reported $is_full, older half dropped $drops"
 
 # Bad input.
-rejects 'the prompt is empty' --raw --prompt ''
+rejects 'the prompt is empty; give a text with --prompt' --raw --prompt ''
 head -c 100000 /dev/zero | tr '\0' '~' > "$scratch/long"
 rejects 'the prompt is too long: 1000' --prompt-file "$scratch/long"
+grep -q 'shorten it, or compile the model with a larger --context' "$scratch/error" || fail "no way out: $(cat "$scratch/error")"
 "$chat" --prompt "$(printf 'a\xff\xc3b')" --max-tokens 2 > /dev/null || fail "broken UTF-8"
 rejects 'cannot be read' --prompt-file "$scratch/none"
 rejects 'is not a number from' --prompt a --top-p 2

@@ -17,6 +17,7 @@ except ImportError as error:
     print(f"skipped: {error.name} is not installed")
     sys.exit(77)
 
+TYPES = {"tensor(float)": np.float32, "tensor(float16)": np.float16, "tensor(int8)": np.int8, "tensor(uint8)": np.uint8}
 chat, model, prompts, most = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
 options = onnxruntime.SessionOptions()
 options.intra_op_num_threads = 1
@@ -30,7 +31,7 @@ vocabulary = session.get_outputs()[0].shape[-1]
 
 def reference(tokens):
     """Yields (token, logits) as ONNX Runtime continues `tokens`."""
-    past = {name: np.zeros([1, inputs[name].shape[1], 0, inputs[name].shape[3]], np.float32) for name in caches}
+    past = {name: np.zeros([1, inputs[name].shape[1], 0, inputs[name].shape[3]], TYPES[inputs[name].type]) for name in caches}
     # The head size must be static in the model's inputs.
     if any(isinstance(size, str) for value in past.values() for size in value.shape):
         raise SystemExit("the shapes of the caches are not known")
@@ -59,7 +60,7 @@ for name in caches:
     shape = inputs[name].shape
     if isinstance(shape[3], str):
         shape[3] = head_size()
-        inputs[name] = type("Value", (), {"shape": shape})
+        inputs[name] = type("Value", (), {"shape": shape, "type": inputs[name].type})
 
 rng = random.Random(3)
 equal = near = 0

@@ -6,10 +6,11 @@ Beside ONNX Runtime.
 import itertools
 import sys
 
+import ml_dtypes
 import numpy as np
 from onnx import helper
 
-from beside_onnxruntime import Case, compare, contrib, data, run
+from beside_onnxruntime import Case, compare, contrib, data, rng, run
 
 B, S, N, H = 2, 6, 4, 8
 D = N * H
@@ -195,6 +196,85 @@ def grouped():
     yield case("norm", S, 0, [S, S], rotate=True, more=x | scales | {"v": before.inputs["v"]}, want=run(before))
 
 
+def from_cache(inputs, constants, kv, read, write):
+    """Returns the attention and the caches of GroupQueryAttention with the cached keys and values first. `write(x, name)` returns
+    new keys ("k") or values ("v") in the format of the cache, `read(cache, name)` the floats of a cache."""
+    steps, count = inputs["q"].shape[1], inputs["pk"].shape[2]
+    heads = {n: inputs[n].reshape(*inputs[n].shape[:2], -1, inputs["q"].shape[2] // N).transpose(0, 2, 1, 3).astype(np.float32) for n in "qkv"}
+    caches = {n: np.concatenate([inputs["p" + n], write(heads[n], n)], 2) for n in "kv"}
+    k, v = (np.repeat(read(caches[n], n), N // kv, 1) for n in "kv")
+    scores = np.where(np.tri(steps, count + steps, count, bool), np.einsum("bnsh,bnth->bnst", heads["q"], k) * k.shape[-1] ** -0.5, -np.inf)
+    weights = np.exp(scores - scores.max(-1, keepdims=True))
+    y = np.einsum("bnst,bnth->bsnh", weights / weights.sum(-1, keepdims=True), v)
+    return [y.reshape(y.shape[0], steps, -1).astype(inputs["q"].dtype), caches["k"], caches["v"]]
+
+
+def cached():
+    """GroupQueryAttention whose cache has another element type than its queries: quantized, or floats of another type."""
+    order = ["q", "k", "v", "pk", "pv", "last", "total", "cos", "sin", "", "a", "sink", "ks", "vs"]
+    H = 16
+    angles = data((32, H // 2))
+
+    def case(name, bits, kind, steps, past, lengths, room=0, packed=False, rotate=False, dtype=np.float32, kv=2, cache=None, more=None, reference=None,
+             **attributes):
+        B = len(lengths)
+        width = lambda n: data((B, steps, n * H), dtype)
+        inputs = {"q": width(N + 2 * kv)} if packed else {"q": width(N), "k": width(kv), "v": width(kv)}
+        cache = cache or {8: np.int8, 4: np.uint8}[bits]
+        for n in ("pk", "pv"):
+            shape = (B, kv, past + room, H // 2 if bits == 4 else H)
+            info = np.iinfo(cache) if np.issubdtype(cache, np.integer) else None
+            inputs[n] = (rng.integers(info.min, info.max + 1, shape) if info else data(shape)).astype(cache)
+            for i, length in enumerate(lengths):  # zeros after the valid part
+                inputs[n][i, :, length - steps:] = 0
+        inputs |= {"last": np.array(lengths, np.int32) - 1} | (more or {})
+        constants = {"total": np.array(max(lengths), np.int32)}
+        if rotate:
+            constants |= {"cos": np.cos(angles).astype(dtype), "sin": np.sin(angles).astype(dtype)}
+        if kind:
+            step = {8: 0.02, 4: 0.3}[bits]
+            for n in ("ks", "vs"):
+                constants[n] = np.array([step], np.float32) if kind == "PER_TENSOR" else (step * (1 + rng.random(kv * H))).astype(np.float32)
+            attributes |= {"k_quant_type": kind, "v_quant_type": kind, "kv_cache_bit_width": bits}
+        known = inputs | constants
+        return contrib(f"cached-{name}", "GroupQueryAttention", inputs, constants, ("y", "key", "value"),
+                       want=reference and from_cache(inputs, constants, kv, *reference(constants)), order=[o if o in known else "" for o in order],
+                       num_heads=N, kv_num_heads=kv, do_rotary=int(rotate), tolerance=HALF if dtype == np.float16 else 1e-5, **attributes)
+
+    for bits, kind in itertools.product((8, 4), ("PER_TENSOR", "PER_CHANNEL")):
+        name = f"{bits}-{kind[4:].lower()}"
+        for rotate, packed in itertools.product((False, True), (False, True)):
+            form = f"{name}-{int(rotate)}{int(packed)}"
+            yield case(f"step-{form}", bits, kind, 1, 7, [8, 8], packed=packed, rotate=rotate)
+            yield case(f"chunk-{form}", bits, kind, 3, 7, [10], packed=packed, rotate=rotate)
+        yield case(f"first-{name}", bits, kind, S, 0, [S, S])
+        yield case(f"shorter-{name}", bits, kind, 1, 7, [5, 8])
+        yield case(f"room-{name}", bits, kind, 1, 7, [8, 8], room=4)
+        yield case(f"first-room-{name}", bits, kind, S, 0, [S, S], room=12)
+        yield case(f"half-{name}", bits, kind, 1, 7, [8, 8], dtype=np.float16)
+        yield case(f"window-{name}", bits, kind, 1, 7, [8, 8], local_window_size=4)
+        yield case(f"bias-{name}", bits, kind, 1, 7, [8, 8], more={"a": data((1, N, 1, 8))})
+        yield case(f"sink-{name}", bits, kind, S, 0, [S, S], more={"sink": data((N,))})
+        yield case(f"softcap-{name}", bits, kind, 1, 7, [8, 8], softcap=1.5, scale=0.5)
+        yield case(f"all-heads-{name}", bits, kind, 1, 7, [8, 8], kv=4)
+        yield case(f"one-head-{name}", bits, kind, 1, 40, [41, 41], kv=1)
+
+    # ONNX Runtime has no CPU kernels for these caches: compare with NumPy.
+    def floats(cache):
+        return lambda constants: (lambda x, n: x.astype(np.float32), lambda x, n: x.astype(cache))
+
+    def narrow(constants):
+        def scale(n):
+            return constants[n + "s"].reshape(-1, 1, H) if constants[n + "s"].size > 1 else constants[n + "s"]
+        return (lambda x, n: x.astype(np.float32) * scale(n), lambda x, n: np.clip(x / scale(n), -448, 448).astype(ml_dtypes.float8_e4m3fn))
+
+    for steps, past, lengths in ((1, 7, [8, 8]), (3, 7, [10])):
+        for cache in (np.float16, ml_dtypes.bfloat16):
+            yield case(f"{np.dtype(cache).name}-{steps}", 16, None, steps, past, lengths, cache=cache, reference=floats(cache))
+        for kind in ("PER_TENSOR", "PER_CHANNEL"):
+            yield case(f"float8-{kind[4:].lower()}-{steps}", 8, kind, steps, past, lengths, cache=ml_dtypes.float8_e4m3fn, reference=narrow)
+
+
 def packed():
     """Packed tokens of sequences with different lengths. ONNX Runtime has these operators only for GPUs:
     compares with NumPy."""
@@ -305,8 +385,11 @@ def open_axes(case, name):
         return (2, 3)
     if name in ("q", "k", "v") and rank == 2:
         return (0,)
+    # A new cache has the length of the old one only if that is known to be at least total_sequence_length.
+    if name in ("pk", "pv") and "last" in case.inputs and case.inputs[name].shape[2] > case.inputs["last"].max():
+        known = known | {2}
     return range(rank) if name in ("a", "m") else [i for i in range(rank) if i not in known]
 
 
 if __name__ == "__main__":
-    sys.exit(compare(__doc__, projected(), quantized(), multi_head(), rotary(), grouped(), packed(), spelled(), refused=REFUSED, axes=open_axes))
+    sys.exit(compare(__doc__, projected(), quantized(), multi_head(), rotary(), grouped(), cached(), packed(), spelled(), refused=REFUSED, axes=open_axes))

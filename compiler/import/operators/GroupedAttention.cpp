@@ -2,6 +2,7 @@
 // heads share key and value heads and that have a key/value cache.
 
 #include "compiler/import/operators/Attend.h"
+#include "compiler/import/operators/CacheFormat.h"
 #include "compiler/import/operators/FusedActivation.h"
 #include "compiler/import/operators/RowNorm.h"
 #include "dialects/graph/ops/Movement.h"
@@ -148,6 +149,7 @@ struct Grouped {
   int64_t heads, shared, size;
   Dim batch, steps, keys;
   Value query, key, value;
+  CacheFormat keyFormat, valueFormat;
   /// The number of cached steps of each sequence: int64 [B].
   Value past;
   /// Whether no steps are cached.
@@ -156,24 +158,12 @@ struct Grouped {
 } // namespace
 
 static LogicalResult checkGrouped(OnnxNode &node) {
-  if (node.stringAttr("k_quant_type", "NONE") != "NONE" ||
-      node.stringAttr("v_quant_type", "NONE") != "NONE" || node.hasInput(12) ||
-      node.hasInput(13))
-    return node.unsupported("a quantized cache is not supported",
-                            "export the model with a floating-point cache");
   if (node.intAttr("sliding_window_cache", 0))
     return node.unsupported("`sliding_window_cache` is not supported",
                             "export the model with a cache of full length");
   if (node.intAttr("qk_output", 0) || node.wantsOutput(3))
     return node.unsupported("the output `output_qk` is not supported",
                             "export the model without it");
-  for (unsigned i : {3, 4})
-    if (node.hasInput(i) &&
-        elementOf(node.input(i)) != elementOf(node.input(0)))
-      return node.unsupported(
-          "a cache whose element type differs from that of the queries is not "
-          "supported",
-          "export the model with queries and caches of the same type");
   if (node.hasInput(3) != node.hasInput(4))
     return node.invalid("past_key and past_value must be given together");
   if (node.hasInput(1) != node.hasInput(2))
@@ -223,6 +213,12 @@ static LogicalResult readHeads(OnnxNode &node, Grouped &g) {
       return failure();
   g.batch = dimsOf(g.query)[0];
   g.steps = dimsOf(g.query)[2];
+  auto ofKeys = CacheFormat::of(node, "k", g.key),
+       ofValues = CacheFormat::of(node, "v", g.value);
+  if (failed(ofKeys) || failed(ofValues))
+    return failure();
+  g.keyFormat = *ofKeys;
+  g.valueFormat = *ofValues;
   return success();
 }
 
@@ -262,7 +258,10 @@ static LogicalResult readLengths(OnnxNode &node, Grouped &g) {
     if (Value old = node.input(i)) {
       (void)node.takeEqual(dimsOf(old)[0], dimsOf(g.query)[0]);
       (void)node.takeEqual(dimsOf(old)[1], g.shared);
-      (void)node.takeEqual(dimsOf(old)[3], g.size);
+      const CacheFormat &format = i == 3 ? g.keyFormat : g.valueFormat;
+      if (!node.takeEqual(dimsOf(old)[3], format.width(g.size)))
+        return node.invalid("the last axis of the cache must have " +
+                            Twine(format.width(g.size)) + " elements");
     }
   auto total = node.requireSizes(6, "total_sequence_length");
   if (failed(total))
@@ -302,11 +301,12 @@ static LogicalResult readLengths(OnnxNode &node, Grouped &g) {
 }
 
 /// Returns the cache `old`, resized to the number of keys; zeros if `old` is
-/// null. Elements after the cached steps are undefined, and never read.
+/// null. Elements after the cached steps are undefined, and never read. `now`
+/// contains the new keys or values in the format of the cache.
 static Value lengthened(OnnxNode &node, const Grouped &g, Value old,
-                        Type type) {
-  Dims sizes{g.batch, g.shared, g.keys, g.size};
-  Value zero = node.scalarConstant(0, type);
+                        Value now) {
+  Dims sizes{g.batch, g.shared, g.keys, dimsOf(now)[3]};
+  Value zero = node.scalarConstant(0, elementOf(now));
   if (!old)
     return node.build<ExpandOp>(zero, ArrayRef(sizes));
   Dim held = dimsOf(old)[2];
@@ -332,13 +332,13 @@ static Value lengthened(OnnxNode &node, const Grouped &g, Value old,
 }
 
 /// Returns the cache `old` (which may be null), resized to the number of keys,
-/// with the new keys or values `now` written after the cached steps of each
+/// with the new keys or values `now`, which have its format, written after the cached steps of each
 /// sequence.
 static Value extended(OnnxNode &node, const Grouped &g, Value old, Value now) {
   if (g.keys == g.steps)
     return now;
-  return node.build<TensorScatterOp>(lengthened(node, g, old, elementOf(now)),
-                                     now, g.past, /*axis=*/2,
+  return node.build<TensorScatterOp>(lengthened(node, g, old, now), now, g.past,
+                                     /*axis=*/2,
                                      /*circular=*/false);
 }
 
@@ -416,22 +416,33 @@ static ImportResult importGroupQueryAttention(OnnxNode &node) {
   }
   if (failed(rotateHeads(node, g)))
     return failure();
+  Value keys =
+            extended(node, g, node.input(3), g.keyFormat.encode(node, g.key)),
+        values = extended(node, g, node.input(4),
+                          g.valueFormat.encode(node, g.value));
+  // With a quantized cache, the attention is computed in float32: the scales
+  // multiply queries and results, whose range may exceed that of float16.
+  Type type = elementOf(g.query), f32 = node.builder.getF32Type();
+  bool isQuantized = g.keyFormat.isQuantized() || g.valueFormat.isQuantized();
+  Type own = isQuantized ? f32 : type;
+  auto inOwn = [&](Value x) { return x ? node.cast(x, own) : x; };
   AttentionOperands o;
-  o.query = g.query;
-  o.key = extended(node, g, node.input(3), g.key);
-  o.value = extended(node, g, node.input(4), g.value);
+  o.query = g.keyFormat.scaleQueries(node, inOwn(g.query));
+  o.key = g.keyFormat.decode(node, keys, own);
+  o.value = g.valueFormat.decode(node, values, own);
   o.scale = attentionScale(node, g.size);
   o.visible = visibleKeys(node, g);
-  o.biases.push_back(node.input(10));
+  o.biases.push_back(inOwn(node.input(10)));
   o.cap = node.floatAttr("softcap", 0);
-  o.sink = node.input(11);
+  o.sink = inOwn(node.input(11));
   if (!o.sink && node.intAttr("smooth_softmax", -1) == 1)
-    o.sink = node.build<ExpandOp>(node.scalarConstant(0, elementOf(g.query)),
+    o.sink = node.build<ExpandOp>(node.scalarConstant(0, own),
                                   ArrayRef<int64_t>{g.heads});
   Value y = attend(node, o);
   if (!y)
     return failure();
-  return SmallVector<Value>{y, o.key, o.value};
+  y = node.cast(g.valueFormat.scaleResult(node, y), type);
+  return SmallVector<Value>{y, keys, values};
 }
 
 void registerGroupedAttentionImports(OnnxRegistry &registry) {
@@ -440,7 +451,7 @@ void registerGroupedAttentionImports(OnnxRegistry &registry) {
                domain);
   registry.add(
       "GroupQueryAttention", importGroupQueryAttention,
-      "quantized caches; `sliding_window_cache`; the output `output_qk`; a "
+      "`sliding_window_cache`; the output `output_qk`; a "
       "total_sequence_length that does not follow from the sizes of the inputs",
       domain);
 }

@@ -229,7 +229,7 @@ public:
   /// Computes the pending tokens, then generates an answer. Returns why it ended.
   End answer() {
     if (pending.empty())
-      fail("the prompt is empty");
+      fail("the prompt is empty; give a text with --prompt or --prompt-file");
     for (int32_t token : pending)
       if (token < 0 || size_t(token) >= settings::vocabulary)
         fail("the token " + std::to_string(token) + " is outside of the vocabulary of " +
@@ -237,7 +237,8 @@ public:
     if (past.size() + pending.size() > settings::context) {
       if (!options.drops_old || pending.size() > settings::context / 2)
         fail("the prompt is too long: " + std::to_string(past.size() + pending.size()) +
-             " tokens, but the context has room for " + std::to_string(settings::context));
+             " tokens, but the context has room for " + std::to_string(settings::context) +
+             "; shorten it, or compile the model with a larger --context");
       drop();
     }
     auto start = Clock::now();

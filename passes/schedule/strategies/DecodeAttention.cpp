@@ -81,17 +81,23 @@ public:
                                  llvm::function_ref<bool(Operation *)> isFree,
                                  const TargetDescription &target,
                                  bool packs) const override {
+    AttentionAnchor found;
     Operation *keys = nullptr;
     SmallVector<Operation *> taken =
         takeAttention(producer, isMember, isFree, /*inStoredLayout=*/false,
                       [&](const AttentionAnchor &anchor) {
                         if (!suits(anchor, target))
                           return false;
+                        found = anchor;
                         keys = anchor.scores.getB().getDefiningOp();
                         return keys->hasOneUse() && isFree(keys);
                       });
-    if (!taken.empty())
-      taken.push_back(keys);
+    if (taken.empty())
+      return taken;
+    taken.push_back(keys);
+    // A cache may have narrower elements than the queries.
+    takeWidening(found.keyRows(), keys, isFree, taken);
+    takeWidening(found.product.getB(), found.product, isFree, taken);
     return taken;
   }
 
