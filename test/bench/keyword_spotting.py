@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Counts the instructions of examples/keyword on this machine beside TensorFlow Lite for Microcontrollers (TFLM).
 
-    keyword.py --ingot PROGRAM --work DIR [--target NAME]
+    keyword_spotting.py --ingot PROGRAM --work DIR [--target NAME]
 
 TFLM runs the int8 network of keyword.onnx, converted layer by layer, on the features of a whole window, as its example
 micro_speech does for each frame; features are not counted. Ingot runs the same network in the same way, streamed (a call
