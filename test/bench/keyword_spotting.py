@@ -187,7 +187,7 @@ def main():
         return run_lite(options.lite[0], int(options.lite[1]), options.lite[2])
     work = options.work
     work.mkdir(parents=True, exist_ok=True)
-    network, lite, features, samples = work / "network.onnx", work / "network.tflite", work / "features", work / "samples"
+    network, lite, features, samples = work / "network.onnx", work / "network.tflite", work / "features.bin", work / "samples.bin"
     model = onnx.shape_inference.infer_shapes(onnx.load(MODEL))
     onnx.save(onnx.utils.Extractor(model).extract_model(["features"], ["probabilities"]), network)
     random = np.random.default_rng(1)
