@@ -138,6 +138,16 @@ def reductions():
             yield wanted(one(f"{op.lower()}-{last}", op, {"x": x}, axis=2, select_last_index=last), want.astype(np.int64))
 
 
+def large_integers():
+    """Reductions of int32 whose results fit, but neither the sums nor the squares."""
+    for op, low, function in (("Mean", 2**29, lambda v: v.mean(axis=1)), ("LogSum", 2**29, lambda v: np.log(v.sum(axis=1))),
+                              ("L2", 30000, lambda v: np.sqrt((v * v).sum(axis=1)))):
+        x = rng.integers(low, 2 * low, (3, 9)).astype(np.int32)
+        want = np.trunc(function(x.astype(np.float64))).astype(np.int32)[:, None]
+        yield wanted(one(f"reduce-large-{op}".lower(), f"Reduce{op}", {"x": x}, {"a": ints(1)}), want)
+        yield wanted(one(f"reduce-large-{op}-by-input".lower(), f"Reduce{op}", {"x": x, "a": ints(1)}), want)
+
+
 def narrow(array, dtype):
     return np.asarray(array, np.float64).astype(np.float32).astype(dtype)
 
@@ -292,4 +302,4 @@ def generated():
 
 
 if __name__ == "__main__":
-    raise SystemExit(compare(__doc__, pools(), propagation(), reductions(), statistics(), angles(), integers(), narrowing(), zeros(), generated(), refused=()))
+    raise SystemExit(compare(__doc__, pools(), propagation(), reductions(), large_integers(), statistics(), angles(), integers(), narrowing(), zeros(), generated(), refused=()))

@@ -92,6 +92,21 @@ static Value finished(OnnxNode &node, RunTimeReduction &reduction, Value x) {
   return x;
 }
 
+/// Returns the type in which elements of type `given` are combined: int64 for
+/// the sums of means and logarithms of integers, whose results may fit where the
+/// sums do not, and float64 for squares of integers.
+template <typename OpT> static Type combinedType(OnnxNode &node, Type given) {
+  constexpr bool isOfSum =
+      std::is_same_v<OpT, ReduceMeanOp> || std::is_same_v<OpT, ReduceLogSumOp>;
+  if (isa<FloatType>(given))
+    return given;
+  if (std::is_same_v<OpT, ReduceL2Op>)
+    return node.builder.getF64Type();
+  return isOfSum && given.getIntOrFloatBitWidth() < 64
+             ? Type(node.builder.getIntegerType(64, /*isSigned=*/true))
+             : given;
+}
+
 template <typename OpT> static ImportResult reduceByInput(OnnxNode &node) {
   RunTimeReduction reduction(node);
   if (failed(reduction.prepare()))
@@ -102,7 +117,7 @@ template <typename OpT> static ImportResult reduceByInput(OnnxNode &node) {
                 ? node.cast(node.input(0),
                             node.builder.getIntegerType(8, /*isSigned=*/false))
                 : node.input(0);
-  x = node.cast(x, node.sumType(elementOf(x)));
+  x = node.cast(x, combinedType<OpT>(node, node.sumType(elementOf(x))));
   Value all = reduction.combine(mapped<OpT>(node, x), combinationOf<OpT>());
   return one(node.cast(finished<OpT>(node, reduction, all), given));
 }
@@ -114,7 +129,10 @@ static ImportResult importReduction(OnnxNode &node) {
   auto axes = reducedAxes(node, inputSince);
   if (failed(axes))
     return failure();
-  return finishReduction(node, node.build<OpT>(node.input(0), *axes), *axes);
+  Type given = elementOf(node.input(0));
+  Value x = node.cast(node.input(0), combinedType<OpT>(node, given));
+  return finishReduction(node, node.cast(node.build<OpT>(x, *axes), given),
+                         *axes);
 }
 
 /// Computes log(sum(e^x)) as m + log(sum(e^(x - m))), so that nothing
