@@ -139,13 +139,9 @@ static void flattenHardmax(Graph &graph) {
     std::string flat = graph.fresh(result + "_flat"),
                 largest = graph.fresh(result + "_largest"),
                 shape = graph.fresh(result + "_shape");
-    onnx::AttributeProto axis;
-    axis.set_name("axis");
-    axis.set_type(onnx::AttributeProto::INT);
-    axis.set_i(integerOf(node, "axis", 1));
-    *addNode(nodes, "Flatten", {input}, flat).add_attribute() = axis;
-    axis.set_i(1);
-    *addNode(nodes, "Hardmax", {flat}, largest).add_attribute() = axis;
+    setInteger(addNode(nodes, "Flatten", {input}, flat), "axis",
+               integerOf(node, "axis", 1));
+    setInteger(addNode(nodes, "Hardmax", {flat}, largest), "axis", 1);
     addNode(nodes, "Shape", {input}, shape);
     addNode(nodes, "Reshape", {largest, shape}, result);
   }
@@ -400,6 +396,13 @@ onnx::NodeProto &addNode(Nodes &nodes, const char *type,
     node.add_input(input);
   node.add_output(output);
   return node;
+}
+
+void setInteger(onnx::NodeProto &node, const char *name, int64_t value) {
+  onnx::AttributeProto &attribute = *node.add_attribute();
+  attribute.set_name(name);
+  attribute.set_type(onnx::AttributeProto::INT);
+  attribute.set_i(value);
 }
 
 } // namespace ingot::quantize

@@ -130,6 +130,8 @@ using Nodes = google::protobuf::RepeatedPtrField<onnx::NodeProto>;
 onnx::NodeProto &addNode(Nodes &nodes, const char *type,
                          llvm::ArrayRef<std::string> inputs,
                          const std::string &output);
+/// Adds an integer attribute, which the node must not have.
+void setInteger(onnx::NodeProto &node, const char *name, int64_t value);
 
 } // namespace ingot::quantize
 

@@ -46,13 +46,6 @@ int Inserter::neededOpset() const {
   return opset;
 }
 
-static void setInteger(onnx::NodeProto &node, const char *name, int64_t value) {
-  onnx::AttributeProto &attribute = *node.add_attribute();
-  attribute.set_name(name);
-  attribute.set_type(onnx::AttributeProto::INT);
-  attribute.set_i(value);
-}
-
 template <typename T> static StringRef bytesOf(ArrayRef<T> values) {
   return StringRef(reinterpret_cast<const char *>(values.data()),
                    values.size() * sizeof(T));

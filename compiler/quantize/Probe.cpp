@@ -104,12 +104,6 @@ static void addAverage(onnx::GraphProto &proto, size_t index,
       tensor.add_int64_data(value);
     return tensor.name();
   };
-  auto setInteger = [](onnx::NodeProto &node, const char *name, int64_t value) {
-    onnx::AttributeProto &attribute = *node.add_attribute();
-    attribute.set_name(name);
-    attribute.set_type(onnx::AttributeProto::INT);
-    attribute.set_i(value);
-  };
   std::string rows = averageOf(index, "rows"), sum = averageOf(index, "sum"),
               size = averageOf(index, "size"),
               count = averageOf(index, "count");
