@@ -72,6 +72,8 @@ grep -q 'shorten it, or compile the model with a larger --context' "$scratch/err
 "$chat" --prompt "$(printf 'a\xff\xc3b')" --max-tokens 2 > /dev/null || fail "broken UTF-8"
 rejects 'cannot be read' --prompt-file "$scratch/none"
 rejects 'is not a number from' --prompt a --top-p 2
+rejects 'is not a whole number from 0' --prompt a --seed abc
+rejects 'is not a whole number from 1' --prompt a --max-tokens -1
 rejects 'unknown option `--tempo`' --tempo 1
 rejects 'outside of the vocabulary' --prompt-tokens <(echo 1 999999)
 rejects 'is not a number' --prompt-tokens <(echo 1 x)

@@ -8,6 +8,8 @@
 
 #include "ingot_thread_pool.h"
 
+#include <cctype>
+#include <cerrno>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -78,6 +80,18 @@ double number(const std::string &name, const char *text, double least, double mo
   return value;
 }
 
+uint64_t whole_number(const std::string &name, const char *text, uint64_t least, uint64_t most) {
+  char *end = nullptr;
+  errno = 0;
+  uint64_t value = std::strtoull(text, &end, 10);
+  // std::strtoull accepts spaces and a sign.
+  if (!std::isdigit(static_cast<unsigned char>(*text)) || *end || errno || value < least ||
+      value > most)
+    fail(name + ": `" + text + "` is not a whole number from " + std::to_string(least) + " to " +
+         std::to_string(most));
+  return value;
+}
+
 Options read_options(int count, char **words) {
   Options options;
   for (int i = 1; i < count; ++i) {
@@ -100,7 +114,7 @@ Options read_options(int count, char **words) {
     else if (name == "--raw")
       options.is_raw = true;
     else if (name == "--max-tokens")
-      options.most_tokens = size_t(number(name, value(), 1, 1e9));
+      options.most_tokens = size_t(whole_number(name, value(), 1, 1000000000));
     else if (name == "--stop") {
       options.stops.push_back(value());
       if (options.stops.back().empty())
@@ -110,20 +124,20 @@ Options read_options(int count, char **words) {
     else if (name == "--temperature")
       options.sampling.temperature = number(name, value(), 0, 100);
     else if (name == "--top-k")
-      options.sampling.top_k = size_t(number(name, value(), 0, 1e9));
+      options.sampling.top_k = size_t(whole_number(name, value(), 0, 1000000000));
     else if (name == "--top-p")
       options.sampling.top_p = number(name, value(), 0, 1);
     else if (name == "--repetition-penalty")
       options.sampling.repetition_penalty = number(name, value(), 0.01, 100);
     else if (name == "--seed")
-      options.sampling.seed = std::strtoull(value(), nullptr, 10);
+      options.sampling.seed = whole_number(name, value(), 0, UINT64_MAX);
     else if (name == "--when-full") {
       std::string what = value();
       if (what != "stop" && what != "drop")
         fail("--when-full: `" + what + "` is neither stop nor drop");
       options.drops_old = what == "drop";
     } else if (name == "--threads")
-      options.threads = unsigned(number(name, value(), 1, 1024));
+      options.threads = unsigned(whole_number(name, value(), 1, 1024));
     else if (name == "--weights")
       options.weights = value();
     else if (name == "--print-tokens")
