@@ -45,22 +45,38 @@ std::vector<std::string> dataSetsIn(StringRef folder) {
   return paths;
 }
 
-Tolerance readTolerance(StringRef folder) {
+std::optional<Tolerance> readTolerance(StringRef folder,
+                                       Diagnostics &diagnostics) {
   Tolerance tolerance;
-  auto buffer = llvm::MemoryBuffer::getFile(inFolder(folder, "case.json"));
-  if (!buffer) {
+  std::string path = inFolder(folder, "case.json");
+  if (!llvm::sys::fs::exists(path)) {
     tolerance.ofRange = 1e-5;
     return tolerance;
   }
+  auto invalid = [&](const Twine &reason) {
+    diagnostics.reportFile(DiagnosticId::CannotRead, path,
+                           "`" + printable(path) + "`: " + reason,
+                           "case.json contains an object with the tolerances "
+                           "`rtol` and `atol`; without it, defaults apply");
+    return std::nullopt;
+  };
+  auto buffer = llvm::MemoryBuffer::getFile(path);
+  if (!buffer)
+    return invalid(buffer.getError().message());
   auto json = readJson((*buffer)->getBuffer());
-  if (!json) {
-    llvm::consumeError(json.takeError());
-    return tolerance;
-  }
-  if (const llvm::json::Object *fields = json->getAsObject()) {
-    tolerance.relative = fields->getNumber("rtol").value_or(tolerance.relative);
-    tolerance.absolute = fields->getNumber("atol").value_or(tolerance.absolute);
-  }
+  if (!json)
+    return invalid(llvm::toString(json.takeError()));
+  const llvm::json::Object *fields = json->getAsObject();
+  if (!fields)
+    return invalid("it is no object");
+  for (auto [name, number] : {std::pair("rtol", &tolerance.relative),
+                              std::pair("atol", &tolerance.absolute)})
+    if (const llvm::json::Value *value = fields->get(name)) {
+      std::optional<double> given = value->getAsNumber();
+      if (!given || !(*given >= 0))
+        return invalid("`" + Twine(name) + "` is not a number from 0");
+      *number = *given;
+    }
   return tolerance;
 }
 

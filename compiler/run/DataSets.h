@@ -20,8 +20,9 @@ std::string inFolder(llvm::StringRef folder, const llvm::Twine &name);
 std::vector<std::string> dataSetsIn(llvm::StringRef folder);
 /// Reads the tolerances rtol and atol from case.json in `folder`; without this
 /// file, the tolerance for floats also includes 1e-5 of the range of the
-/// expected output.
-Tolerance readTolerance(llvm::StringRef folder);
+/// expected output. Nothing with a diagnostic if the file is invalid.
+std::optional<Tolerance> readTolerance(llvm::StringRef folder,
+                                       Diagnostics &diagnostics);
 /// Returns the path of output_<index>.pb.
 std::string outputFile(llvm::StringRef folder, size_t index);
 

@@ -30,7 +30,10 @@ bool EmitTest::read(StringRef folder, CompileOptions &options,
     if (!readInputFolder(compilation, path, set.inputs))
       return false;
   }
-  tolerance = readTolerance(folder);
+  std::optional<Tolerance> given = readTolerance(folder, diagnostics);
+  if (!given)
+    return false;
+  tolerance = *given;
   if (options.weights == WeightsMode::File)
     diagnostics.report(DiagnosticId::BadOption,
                        "--emit-test: the test program does not read files",

@@ -123,10 +123,13 @@ int testCommand(Arguments &arguments, Diagnostics &diagnostics) {
         "NAME=FILE.npy --output-dir DIR` runs your own");
     return diagnostics.exitCode();
   }
+  std::optional<Tolerance> tolerance = readTolerance(folder, diagnostics);
+  if (!tolerance)
+    return diagnostics.exitCode();
   size_t wrong = 0;
   for (const std::string &set : sets) {
     size_t before = diagnostics.size();
-    bool good = runSet(runner, set, names, readTolerance(folder), diagnostics);
+    bool good = runSet(runner, set, names, *tolerance, diagnostics);
     if (diagnostics.size() == before)
       wrong += !good;
     else if (diagnostics.list().back().id == DiagnosticId::InputMismatch)
