@@ -90,10 +90,17 @@ std::unique_ptr<ModelFile> quantizeModel(const CompileOptions &compile,
       !fold(graph, host))
     return nullptr;
   samples.park(host.scratch);
-  Session session(
-      graph,
-      findSites(graph, options.kind != Kind::Int8 || options.calibrate.empty()),
-      samples, options, host);
+  Sites sites =
+      findSites(graph, options.kind != Kind::Int8 || options.calibrate.empty());
+  if (sites.weights.empty() && sites.activations.empty()) {
+    diagnostics.report(
+        DiagnosticId::NotQuantized,
+        "nothing can be quantized: no Conv, ConvTranspose, Gemm, MatMul, "
+        "recurrent layer or Gather has constant weights of float32",
+        "compile the model as it is");
+    return nullptr;
+  }
+  Session session(graph, std::move(sites), samples, options, host);
   report.bytesBefore = graph.model().ByteSizeLong();
   for (const onnx::TensorProto &tensor : graph.proto().initializer())
     if (tensor.data_location() == onnx::TensorProto::EXTERNAL)
