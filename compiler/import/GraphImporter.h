@@ -538,7 +538,7 @@ private:
   static constexpr int64_t maxUnrolledNodes = 20'000;
   /// Whether a loop is so short that unrolling it, which lets iterations fuse,
   /// is better than a body that is compiled once.
-  static bool isShort(int64_t iterations, const onnx::GraphProto &body);
+  bool isShort(int64_t iterations, const onnx::GraphProto &body) const;
   bool checkUnrolled(NodePlace &at, const onnx::GraphProto &body,
                      int64_t count);
   mlir::Value stack(NodePlace &at, llvm::ArrayRef<mlir::Value> parts,
@@ -666,6 +666,9 @@ private:
   /// The iteration numbers of the loops that the builder is in, outermost
   /// first.
   llvm::SmallVector<mlir::Value> iterations;
+  /// The number of copies that the unrolled loops around the current node make
+  /// of it.
+  int64_t copies = 1;
   /// The number of branches of `If` that the builder is in.
   unsigned branchDepth = 0;
   /// The total number of imported nodes, which is limited: nested calls of

@@ -13,25 +13,31 @@
 #include "compiler/import/operators/RunTimeShapes.h"
 #include "dialects/graph/ops/Movement.h"
 #include "dialects/graph/ops/Strings.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
 
 namespace ingot {
 
-bool GraphImporter::isShort(int64_t iterations, const onnx::GraphProto &body) {
+bool GraphImporter::isShort(int64_t iterations,
+                            const onnx::GraphProto &body) const {
   constexpr int64_t mostIterations = 16, mostNodes = 200;
   return iterations <= mostIterations &&
-         iterations * body.node_size() <= mostNodes;
+         iterations * copies * body.node_size() <= mostNodes;
 }
 
 bool GraphImporter::checkUnrolled(NodePlace &at, const onnx::GraphProto &body,
                                   int64_t count) {
-  if (count <= maxUnrolledNodes / std::max(1, body.node_size()))
+  if (count <= maxUnrolledNodes / copies / std::max(1, body.node_size()))
     return true;
   report(DiagnosticId::UnsupportedForm,
          "`" + at.node.op_type() + "`: " + Twine(count) +
              " or more iterations of " + Twine(body.node_size()) +
-             " nodes would be unrolled, which is too much",
+             " nodes would be unrolled" +
+             (copies > 1 ? " in each of " + std::to_string(copies) +
+                               " copies of the loop"
+                         : "") +
+             ", which is too much",
          at,
          "up to " + std::to_string(maxUnrolledNodes) +
              " nodes after unrolling");
@@ -647,8 +653,10 @@ NodeResults GraphImporter::unrollLoop(NodePlace &at) {
       if (!*known)
         break;
     }
-    if (!checkUnrolled(at, *body, count == INT64_MAX ? i + 1 : count))
+    int64_t least = count == INT64_MAX ? i + 1 : count;
+    if (!checkUnrolled(at, *body, least))
       return failure();
+    llvm::SaveAndRestore inCopies(copies, copies * least);
     Value number = integers(at, {}, i);
     SmallVector<Binding> arguments{
         inDeclaredRank(node, number, *body, 0),

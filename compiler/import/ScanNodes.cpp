@@ -8,6 +8,7 @@
 #include "compiler/import/ProtoNode.h"
 #include "compiler/import/TensorData.h"
 #include "dialects/graph/ops/Movement.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
 
@@ -128,6 +129,7 @@ NodeResults GraphImporter::unrollScan(NodePlace &place, const ScanForm &form) {
         "an empty batch or a scan length of 0 is not supported");
   if (batch > maxUnrolledNodes || !checkUnrolled(place, *body, batch * count))
     return failure();
+  llvm::SaveAndRestore inCopies(copies, copies * batch * count);
 
   Scope shared = bodyScope(place, "body", *body);
   SmallVector<SmallVector<Value>> perBatch(body->output_size());

@@ -173,6 +173,17 @@ def nested():
             [{"x": np.abs(normal(6)) + 1, "n": np.array(n)} for n in (-3, 0, 1, 2, 9)], [])
 
 
+def constant_nest():
+    """Four loops of nine iterations in each other: each is short, but the innermost body runs 6,561 times."""
+    nodes = [node("Mul", ["s0", "decay"], ["m"]), node("Add", ["m", "x"], ["t0"])]
+    for depth in range(4):
+        step = body(nodes + [node("Identity", ["go"], ["go2"])], [info("i", [], INT64), info("go", [], BOOL), info(f"s{depth}", [6])],
+                    [info("go2", [], BOOL), info(f"t{depth}", [6])])
+        nodes = [node("Loop", ["n", "", f"s{depth + 1}"], [f"t{depth + 1}"], body=step)]
+    nodes[0].input[2] = "x"
+    return model(nodes, [info("x", [6])], [info("t4")], {"n": 9, "decay": 0.9}), [{"x": normal(6)}], []
+
+
 def boxes():
     """Non-maximum suppression and the number of remaining boxes: on a GPU, this runs on the host."""
     nodes = [node("NonMaxSuppression", ["b", "s", "most", "overlap", "least"], ["at"]), node("Cast", ["at"], ["places"], to=FLOAT),
@@ -269,7 +280,7 @@ def check_limits(ingot):
 
 CASES = {"branches": branches, "sample rate": sample_rate, "counted": counted, "until": until, "collected": lambda: collected(40),
          "collected at run time": lambda: collected(0), "gru": lambda: gru(0, 0), "gru backwards": lambda: gru(1, 1), "greedy": greedy,
-         "nested": nested, "doubled": doubled, "boxes": boxes, "scattered": scattered}
+         "nested": nested, "constant nest": constant_nest, "doubled": doubled, "boxes": boxes, "scattered": scattered}
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
