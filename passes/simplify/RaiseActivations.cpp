@@ -23,7 +23,7 @@ struct Product {
   /// has several users is a single factor.
   static Product of(Value v, Matched &matched) {
     Product product;
-    product.collect(v, v, matched);
+    product.collect(v, v, matched, mostDepth);
     return product;
   }
 
@@ -44,23 +44,28 @@ struct Product {
   }
 
 private:
-  void collect(Value v, Value root, Matched &matched) {
+  /// More products in a row than any activation function has; the limit keeps
+  /// the search linear in the length of a chain of products.
+  static constexpr int mostDepth = 16;
+
+  void collect(Value v, Value root, Matched &matched, int depth) {
     if (std::optional<double> value = uniformNumber(v)) {
       number *= *value;
       return;
     }
     Operation *op = v.getDefiningOp();
-    if (!op || v.getType() != root.getType() || (v != root && !v.hasOneUse()))
+    if (!op || depth == 0 || v.getType() != root.getType() ||
+        (v != root && !v.hasOneUse()))
       return factors.push_back(v);
     if (isa<MulOp>(op)) {
       matched.add(op);
-      collect(op->getOperand(0), root, matched);
-      collect(op->getOperand(1), root, matched);
+      collect(op->getOperand(0), root, matched, depth - 1);
+      collect(op->getOperand(1), root, matched, depth - 1);
     } else if (auto divisor = isa<DivOp>(op) ? uniformNumber(op->getOperand(1))
                                              : std::nullopt) {
       matched.add(op);
       number /= *divisor;
-      collect(op->getOperand(0), root, matched);
+      collect(op->getOperand(0), root, matched, depth - 1);
     } else if (auto exponent = isa<PowOp>(op) ? uniformNumber(op->getOperand(1))
                                               : std::nullopt;
                exponent && (*exponent == 2 || *exponent == 3)) {
