@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Tests models in several kinds of projects: a folder with spaces and non-ASCII letters,
 # models in subfolders, object libraries, installed and exported models and a project that
-# uses them, presets, multiple configurations, unity builds, and fast-math options.
+# uses them, presets, multiple configurations, unity builds, fast-math options, and projects
+# inside of another one.
 # usage: integration.sh CMAKE SOURCE BUILD SCRATCH
 set -euo pipefail
 cmake=$1 source=$2 build=$3 scratch=$4
@@ -105,3 +106,40 @@ for models in "$project/make/installed/lib/cmake/models" "$project/make"; do
   "$cmake" --build "$scratch/user/build"
   "$scratch/user/build/user" || fail "a project that uses $models fails"
 done
+
+# A project that takes two projects with models into its own build: one as FetchContent does,
+# the other one as a folder.
+whole="$scratch/whole"
+mkdir -p "$whole/second"
+cp "$project/modèle 1.onnx" "$whole/second/model.onnx"
+cat > "$whole/CMakeLists.txt" <<END
+cmake_minimum_required(VERSION 3.22)
+project(whole LANGUAGES C CXX)
+include(FetchContent)
+FetchContent_Declare(first SOURCE_DIR "$project")
+FetchContent_MakeAvailable(first)
+add_subdirectory(second)
+add_executable(whole whole.cpp)
+target_link_libraries(whole PRIVATE digits second)
+END
+cat > "$whole/second/CMakeLists.txt" <<'END'
+find_package(Ingot REQUIRED)
+ingot_add_model(second MODEL model.onnx TARGET generic WEIGHTS source)
+END
+cat > "$whole/whole.cpp" <<'END'
+#include "digits.h"
+#include "second.h"
+int main() {
+  static digits::arena arena;
+  static second::arena other;
+  float x[784] = {}, y[10], z[10];
+  for (int i = 0; i < 784; i += 3) x[i] = 100;
+  if (digits::run({x, y}, arena) || second::run({x, z}, other)) return 2;
+  for (int i = 0; i < 10; ++i)
+    if (y[i] != z[i]) return 1;
+  return 0;
+}
+END
+"$cmake" -S "$whole" -B "$whole/build" -G Ninja -DIngot_DIR="$build/cmake" -DCMAKE_CXX_COMPILER=g++
+"$cmake" --build "$whole/build"
+"$whole/build/whole" || fail "a project that contains projects with models fails"
