@@ -30,17 +30,17 @@ bool GraphImporter::checkUnrolled(NodePlace &at, const onnx::GraphProto &body,
                                   int64_t count) {
   if (count <= maxUnrolledNodes / copies / std::max(1, body.node_size()))
     return true;
-  report(DiagnosticId::UnsupportedForm,
-         "`" + at.node.op_type() + "`: " + Twine(count) +
-             " or more iterations of " + Twine(body.node_size()) +
-             " nodes would be unrolled" +
-             (copies > 1 ? " in each of " + std::to_string(copies) +
-                               " copies of the loop"
-                         : "") +
-             ", which is too much",
-         at,
-         "up to " + std::to_string(maxUnrolledNodes) +
-             " nodes after unrolling");
+  report(
+      DiagnosticId::UnsupportedForm,
+      "`" + at.node.op_type() + "`: " + Twine(count) +
+          " or more iterations of " + Twine(body.node_size()) +
+          " nodes would be unrolled" +
+          (copies > 1
+               ? " in each of " + std::to_string(copies) + " copies of the loop"
+               : "") +
+          ", which is too much",
+      at,
+      "up to " + std::to_string(maxUnrolledNodes) + " nodes after unrolling");
   return false;
 }
 
