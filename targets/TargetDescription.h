@@ -285,10 +285,11 @@ struct TargetDescription {
   /// line; 0 if it prefetches all of a range.
   int64_t prefetchLine = 0;
 
-  /// Headers to include, and the text before and after the generated functions.
-  /// The text enables the instruction set, so that no compiler flag is needed.
+  /// Headers to include, the text before and after the namespace of the
+  /// generated functions, which enables the instruction set, so that no compiler
+  /// flag is needed, and functions of the target, which precede them.
   llvm::SmallVector<llvm::StringRef, 2> includes;
-  llvm::StringRef openText, closeText;
+  llvm::StringRef openText, closeText, functionsText;
 
   /// Targets of one family can be combined in one output, which selects the
   /// most capable one that the machine supports. `selectCondition` is a C++

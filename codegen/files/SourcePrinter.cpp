@@ -5,9 +5,9 @@
 // checks its arguments and launches the kernels. All of this is in an anonymous
 // namespace within the namespace <name>_source, so that several such files can
 // be one translation unit, and between the pragmas that enable the target's
-// instructions. <name>_run comes last and calls `run`. With several entry
-// points, each has such functions, preceded by the bodies that only this entry
-// point uses.
+// instructions. <name>_run comes last and calls `run`; for a GPU, it is in
+// <name>_source as well. With several entry points, each has such functions,
+// preceded by the bodies that only this entry point uses.
 //
 // With several targets, the kernels and `run` of each target are in a namespace
 // of that target. The weights that the targets share come before these
@@ -129,18 +129,21 @@ public:
             this->names.unique(program.getName());
   }
 
-  /// For one of several GPU targets: prints its text into the namespace
-  /// `inside`. The bodies of kernels are compiled only if the preprocessor
-  /// condition `condition` holds. Returns the printer of the functions that do
-  /// not depend on the target.
-  std::unique_ptr<DeviceHandlePrinter> printDevice(StringRef inside,
-                                                   StringRef condition) {
+  /// For one of several GPU targets: prints its text into the namespaces
+  /// `outside` and `inside`. The bodies of kernels are compiled only if the
+  /// preprocessor condition `condition` holds. Returns the printer of the
+  /// functions that do not depend on the target.
+  std::unique_ptr<DeviceHandlePrinter>
+  printDevice(StringRef outside, StringRef inside, StringRef condition) {
     context.passCondition = condition;
     std::string kernelText = textOfKernels();
+    printOpening(target.openText, kernelText, out);
+    out.blank();
+    out.line("namespace " + outside + " {");
     out.line("namespace {");
     out.line("namespace " + inside + " {");
     out.blank();
-    printOpening(target.openText, kernelText, out);
+    printOpening(target.functionsText, kernelText, out);
     out.blank();
     printKernels(kernelText);
     printMemoryFunctions("buffer_at< constants_at<", out);
@@ -152,6 +155,7 @@ public:
       entry->printRun(/*isOne=*/true);
     out.line("} // namespace " + inside);
     out.line("} // namespace");
+    out.line("} // namespace " + outside);
     return handle;
   }
 
@@ -174,14 +178,18 @@ public:
       out.blank();
     if (out.language.isC)
       return printC(kernelText, macros);
-    if (target.isDevice()) {
-      out.line("namespace {");
-      out.blank();
-      printKernels(kernelText);
-      return printDeviceProgram();
-    }
     out.line("namespace " + outside + " {");
     out.line("namespace {");
+    if (target.isDevice()) {
+      out.blank();
+      printOpening(target.functionsText, used, out);
+      out.blank();
+      printKernels(kernelText);
+      printDeviceProgram();
+      out.line("} // namespace " + outside);
+      out.raw() << target.closeText;
+      return;
+    }
     if (!inside.empty())
       out.line("namespace " + inside + " {");
     out.blank();
@@ -311,7 +319,6 @@ private:
     auto entries = printDeviceLaunches();
     out.line("} // namespace");
     out.blank();
-    printWeightsElsewhere(interfaces.front(), weights, out);
     DeviceHandlePrinter(interfaces, weights, options, context, names, out)
         .printFunctions();
     for (const auto &entry : entries) {
@@ -561,8 +568,7 @@ static void printBody(ArrayRef<Variant> variants, const CodegenOptions &options,
   printArena(interfaces, options.arenaSection, out);
   if (!interface.isDevice)
     printStateFunctions(interfaces, out);
-  std::string outside =
-      interface.isDevice ? "" : interface.sharedName + "_source";
+  std::string outside = interface.sharedName + "_source";
   auto printShared = [&] {
     return printSharedWeights(weights, interface, outside, options, constants,
                               names, out);
@@ -583,8 +589,7 @@ static void printBody(ArrayRef<Variant> variants, const CodegenOptions &options,
     std::optional<Selector> selector;
     if (!variants.front().target->permissionText.empty())
       selector.emplace(variants, interfaces, outside, names);
-    if (!interface.isDevice)
-      printWeightsElsewhere(interface, weights, out);
+    printWeightsElsewhere(interface, weights, out);
     std::vector<std::string> shared = printShared();
     VariantPrinter(variants.front(), options, weights, shared, names, out, map)
         .print(outside, /*inside=*/"", /*isCalled=*/selector.has_value());
@@ -604,12 +609,15 @@ static void printBody(ArrayRef<Variant> variants, const CodegenOptions &options,
     for (auto [number, variant] : llvm::enumerate(variants)) {
       last = std::make_unique<VariantPrinter>(variant, options, weights, shared,
                                               names, out, map);
-      handle = last->printDevice(selector.namespaces[number],
+      handle = last->printDevice(outside, selector.namespaces[number],
                                  selector.passCondition(number));
       out.blank();
     }
+    out.line("namespace " + outside + " {");
     selector.printDevice(out);
     handle->printCommonFunctions();
+    out.line("} // namespace " + outside);
+    out.raw() << variants.back().target->closeText;
     return;
   }
   std::string threads;
@@ -705,7 +713,8 @@ void printSource(ArrayRef<Variant> variants, const CodegenOptions &options,
                          comment);
     constantsOut.blank();
   }
-  if (interface.isDevice && variants.size() > 1) {
+  bool choosesTarget = interface.isDevice && variants.size() > 1;
+  if (choosesTarget) {
     out.comment("Each kernel has a body only in the compilation pass of its "
                 "own target.");
     out.line("#define INGOT_CHOOSES_TARGET 1");
@@ -738,6 +747,8 @@ void printSource(ArrayRef<Variant> variants, const CodegenOptions &options,
   std::vector<StringRef> macros = printCompilerMacros(text, out);
   if (comparesFloats)
     macros.push_back("INGOT_IEEE");
+  if (choosesTarget)
+    macros.push_back("INGOT_CHOOSES_TARGET");
   if (map)
     map->move(os.tell());
   os << text;

@@ -198,6 +198,8 @@ void cuda(std::vector<TargetDescription> &targets) {
     if (device.multipliesByWarpgroups())
       llvm::append_range(target.intrinsics, ofWarpgroups());
     target.openText = openings.emplace_back(cudaOpening(device.level));
+    target.functionsText = openings.emplace_back(cudaFunctions(device.level));
+    target.closeText = "#undef INGOT_UNROLLED\n";
     // Code for an architecture whose name ends in a letter (sm_90a) does not
     // run on later architectures.
     target.selectCondition = openings.emplace_back(

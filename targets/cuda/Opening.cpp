@@ -7,12 +7,10 @@
 
 namespace ingot::targets {
 
-/// The prologue of a generated .cu, which precedes the kernels. Words in
-/// capitals are placeholders; LEVEL is replaced by the compute capability as a
-/// number. The functions are members of a template, since a file need not call
-/// all of them, and compilers warn about unused functions in an anonymous
-/// namespace.
-static constexpr llvm::StringLiteral text =
+/// What precedes the namespace of a generated .cu. Words in capitals are
+/// placeholders, here and below; LEVEL is replaced by the compute capability as
+/// a number.
+static constexpr llvm::StringLiteral opening =
     R"(#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < LEVEL0 && !defined(INGOT_CHOOSES_TARGET)
 #error "call nvcc with -arch=sm_LEVEL or a later one"
 #endif
@@ -21,10 +19,13 @@ static constexpr llvm::StringLiteral text =
 #elseMAP_HEADERS
 #define INGOT_UNROLLED _Pragma("unroll")
 #endif
+)";
 
-namespace {
-
-INSTRUCTIONS
+/// The functions that precede the kernels. They are members of a template, since
+/// a file need not call all of them, and compilers warn about unused functions
+/// in an anonymous namespace.
+static constexpr llvm::StringLiteral functions =
+    R"(INSTRUCTIONS
 // Queries of the device and its driver.
 template <typename = void> struct device_functions : device_instructions {
   // The indices of a thread and its block.
@@ -185,8 +186,6 @@ EARLY    config.stream = stream;
   }
 MAPS};
 using device = device_functions<>;
-
-} // namespace
 )";
 
 /// Functions for operations that C++ cannot express: instructions of a whole
@@ -516,6 +515,13 @@ static void replaceAll(std::string &text, llvm::StringRef what,
 }
 
 std::string cudaOpening(unsigned level) {
+  std::string result = opening.str();
+  replaceAll(result, "MAP_HEADERS", level == 90 ? "\n#include <cuda.h>" : "");
+  replaceAll(result, "LEVEL", std::to_string(level));
+  return result;
+}
+
+std::string cudaFunctions(unsigned level) {
   std::string products = productFunction(level, "multiply_f16", "f16", "f16");
   if (level >= 80) {
     products += productFunction(level, "multiply_bf16", "bf16", "bf16");
@@ -535,7 +541,7 @@ std::string cudaOpening(unsigned level) {
       products += productFunction(
           level, ("multiply_" + llvm::Twine(left) + "_" + right).str(), left,
           right);
-  std::string result = text.str();
+  std::string result = functions.str();
   replaceAll(result, "INSTRUCTIONS", instructions);
   replaceAll(result, "PRODUCTS\n", products);
   replaceAll(result, "VECTOR_STORES\n",
@@ -552,7 +558,6 @@ std::string cudaOpening(unsigned level) {
   replaceAll(result, "EMULATED;",
              level == 90 ? "emulated_group_instructions;"
                          : "emulated_instructions;");
-  replaceAll(result, "MAP_HEADERS", level == 90 ? "\n#include <cuda.h>" : "");
   replaceAll(result, "COPIES", level >= 80 ? lateCopies : copiesAtOnce);
   replaceAll(result, "LEVEL", std::to_string(level));
   return result;

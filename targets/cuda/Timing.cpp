@@ -65,6 +65,7 @@ cudaError_t start(const cudaLaunchConfig_t *config, void (*kernel)(Parameters...
 #include "SOURCE"
 #undef cudaLaunchKernelEx
 #undef cudaMemsetAsync
+using namespace NAME_source;
 
 // The streams of all branches are the default stream, so that launches do not overlap.
 struct one_stream {

@@ -4,8 +4,9 @@
     cuda_compiles.py --ingot PROGRAM --work DIR [--targets sm_80,sm_90a] [--networks NAME,...]
 
 Prints the time and the size of each object, and the most registers that one of its
-kernels takes. Then looks for the instructions that each strategy is there for: in PTX, and
-with nvdisasm (pip's nvidia-cuda-nvdisasm, or NVIDIA's toolkit) in the machine's own.
+kernels takes. Compiles several files as one translation unit. Then looks for the
+instructions that each strategy is there for: in PTX, and with nvdisasm (pip's
+nvidia-cuda-nvdisasm, or NVIDIA's toolkit) in the machine's own.
 Ends with 77 (skipped) where nvcc is not installed.
 """
 import argparse
@@ -316,6 +317,27 @@ def missing_instructions(ingot, nvcc, work):
     return missing
 
 
+def compile_together(args, nvcc):
+    """Compiles several generated files, of one and of several targets, as one translation unit."""
+    for target in args.targets.split(","):
+        text = macros = ""
+        for number, (network, targets) in enumerate([("mnist", target), ("decisions", target), ("mnist", "sm_75," + target), ("mnist", target)]):
+            if targets == "sm_75,sm_75":
+                continue
+            source = os.path.join(args.work, f"together_{number}.cu")
+            subprocess.run([args.ingot, path_of(network, args.work), "-o", source, "--target", targets, "--name", f"net_{number}", "--force"],
+                           check=True)
+            text += f'#include "{os.path.basename(source)}"\n'
+            with open(source) as file:
+                for macro in sorted(set(re.findall(r"^ *#define (\w+)", file.read(), re.M))):
+                    macros += f'#ifdef {macro}\n#error "{macro} is left"\n#endif\n'
+        source = os.path.join(args.work, f"together_{target}.cu")
+        with open(source, "w") as file:
+            file.write(text + macros)
+        compile_with(nvcc, source, target)
+    print("several files are one translation unit", flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--ingot", required=True)
@@ -342,6 +364,7 @@ def main():
             print(f"{network:<22}{target:<8}{os.path.getsize(source + '.o') / 1024:8.0f} KB "
                   f"{time.time() - begin:6.1f} s  {registers:3} registers", flush=True)
             spills += [f"{network} {target}: {line.strip()}" for line in spilled]
+    compile_together(args, nvcc)
     missing = missing_instructions(args.ingot, nvcc, args.work)
     for title, complaints in (("spills:", spills), ("missing:", missing)):
         if complaints:
