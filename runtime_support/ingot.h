@@ -46,8 +46,8 @@ typedef struct ingot_context {
   void (*trace)(void *trace_user, int32_t kernel, int32_t finished);
   void *trace_user;
   /* The nanoseconds that parallel_for takes to start another thread and to wait for it. A loop
-   * that takes less than three times as long runs on the calling thread. 0: not known; only the
-   * compiler's estimate decides which loops are divided. */
+   * that takes less than two and a half times as long runs on the calling thread. 0: not known;
+   * only the compiler's estimate decides which loops are divided. */
   uint64_t fork_nanoseconds;
 } ingot_context;
 

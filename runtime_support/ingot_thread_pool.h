@@ -38,7 +38,7 @@ namespace ingot {
 /// of it.
 inline uint64_t measureFork(const ingot_context &context) {
   constexpr ptrdiff_t kRows = 64, kColumns = 32;
-  constexpr int kRounds = 31, kSteps = 4;
+  constexpr int kRounds = 31, kSteps = 5, kBetween = 4;
   constexpr std::chrono::milliseconds kLongestWait{50};
   struct Data {
     unsigned rows[2][kRows][kColumns] = {};
@@ -68,17 +68,19 @@ inline uint64_t measureFork(const ingot_context &context) {
     std::nth_element(times, times + kRounds / 2, times + kRounds);
     return times[kRounds / 2];
   };
-  // Divided and undivided loops alternate, so that the other threads do not sleep in between. The
-  // least of three measurements counts, since other programs can only lengthen a loop. A new thread
-  // may first wait for a processor: until the other thread saves a quarter of the time, the
-  // measurement is repeated.
+  // Undivided loops follow each divided one, so that the other threads do not sleep in between, and
+  // a thread that was late for a loop is not early for the next one. The least of three
+  // measurements counts, since other programs can only lengthen a loop. A new thread may first wait
+  // for a processor: until the other thread saves a quarter of the time, the measurement is
+  // repeated.
   auto start = std::chrono::steady_clock::now();
   int64_t least = INT64_MAX;
   for (int count = 1;; ++count) {
     int64_t divided[kRounds], undivided[kRounds];
     for (int round = 0; round < kRounds; ++round) {
       divided[round] = nanoseconds(/*divides=*/true);
-      undivided[round] = nanoseconds(/*divides=*/false);
+      for (int loop = 0; loop < kBetween; ++loop)
+        undivided[round] = nanoseconds(/*divides=*/false);
     }
     int64_t alone = median(undivided);
     least = std::min(least, median(divided) - alone / 2);

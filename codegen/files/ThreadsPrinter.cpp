@@ -82,13 +82,13 @@ void printThreads(ArrayRef<ModuleOp> modules, TextWriter &out) {
     return;
   out.comment(
       "Whether a second thread pays for a loop of this time: it saves at "
-      "most half of it, of which at least a third must be left after it is "
+      "most half of it, of which at least a fifth must be left after it is "
       "started.");
   out.open(out.language.internal() +
            "inline bool pays_to_fork(const ingot_context *context, uint64_t "
            "nanoseconds) {");
   out.line("return context && context->parallel_for && "
-           "context->fork_nanoseconds <= nanoseconds / 3;");
+           "context->fork_nanoseconds <= nanoseconds * 2 / 5;");
   out.close();
   out.blank();
   if (hasLoops)
