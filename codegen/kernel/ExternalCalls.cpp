@@ -10,13 +10,15 @@ using namespace mlir;
 namespace ingot {
 
 /// Returns the C type of the elements of a buffer that is passed to a function
-/// of the user.
-static std::string elementName(Type element) {
+/// of the user, which only reads the elements of inputs.
+static std::string elementName(Type element, bool isInput) {
   if (isa<kernel::StringType>(element))
-    return "const char *const";
+    return isInput ? "const char *const" : "const char *";
   auto integer = dyn_cast<IntegerType>(element);
-  return storageTypeName(
-      element, integer && integer.isUnsigned() ? Sign::Unsigned : Sign::Signed);
+  return (isInput ? "const " : "") +
+         storageTypeName(element, integer && integer.isUnsigned()
+                                      ? Sign::Unsigned
+                                      : Sign::Signed);
 }
 
 /// Returns the declaration of the C parameter `name` that takes a constant.
@@ -39,11 +41,9 @@ std::string declarationOf(kernel::CallExternalOp call) {
   auto elements = call.getElements().getAsValueRange<TypeAttr>();
   size_t inputs = call.getInputs().size();
   for (Type element : elements) {
-    std::string type = elementName(element);
-    bool isInput = parameters.size() < inputs;
-    bool isConst = isInput && !StringRef(type).ends_with("const");
-    parameters.push_back((isConst ? "const " : "") + type + " *__restrict " +
-                         nameOf(parameters.size()));
+    std::string type = elementName(element, parameters.size() < inputs);
+    parameters.push_back(type + (StringRef(type).ends_with("*") ? "" : " ") +
+                         "*__restrict " + nameOf(parameters.size()));
   }
   for (size_t i = 0; i < call.getSizes().size(); ++i)
     parameters.push_back("int64_t " + nameOf(parameters.size()));
@@ -79,12 +79,12 @@ void KernelPrinter::printCallExternal(kernel::CallExternalOp call) {
   for (auto [i, buffer] :
        llvm::enumerate(call.getOperands().take_front(buffers))) {
     Type element = cast<TypeAttr>(call.getElements()[i]).getValue();
-    std::string type = elementName(element), text = pointer(buffer);
-    if (type !=
+    std::string text = pointer(buffer);
+    if (elementName(element, /*isInput=*/false) !=
             storageTypeName(cast<MemRefType>(buffer.getType()).getElementType(),
                             signOfElements(buffer)) &&
         !isa<kernel::StringType>(element))
-      text = out.language.elementsAt((i < inputs ? "const " : "") + type, text);
+      text = out.language.elementsAt(elementName(element, i < inputs), text);
     arguments.push_back(text);
   }
   for (Value size : call.getSizes())

@@ -424,8 +424,17 @@ NodeResults GraphImporter::buildNode(NodePlace &at) {
     return (this->*special->import)(at);
   if (const graph::OnnxOperator *op =
           graph::OnnxRegistry::get().lookup(node.domain(), node.op_type())) {
-    ProtoNode protoNode(*this, at);
-    return bindings(op->import(protoNode));
+    // The import function may have read inputs or derived values from them
+    // before requireEqual replaces them, so it is called again. The number of
+    // calls is limited: two requirements may replace each other's sizes.
+    constexpr unsigned mostCalls = 32;
+    for (unsigned calls = 1;; ++calls) {
+      bool isRepeatable = calls < mostCalls;
+      ProtoNode protoNode(*this, at, isRepeatable);
+      graph::ImportResult results = op->import(protoNode);
+      if (!isRepeatable || !protoNode.hasNewInputs())
+        return bindings(std::move(results));
+    }
   }
   if (auto body = ownBody())
     return call(file.keep(std::move(*body)), at, /*isLocal=*/false);

@@ -6,9 +6,9 @@ using namespace mlir;
 
 namespace ingot {
 
-ProtoNode::ProtoNode(GraphImporter &importer, NodePlace &at)
+ProtoNode::ProtoNode(GraphImporter &importer, NodePlace &at, bool isRepeatable)
     : OnnxNode(importer.getBuilder(), importer.locationOf(at), at.opset),
-      importer(importer), at(at) {
+      importer(importer), at(at), isRepeatable(isRepeatable) {
   inputs = at.inputs;
   // Absent inputs at the end of the list do not count as inputs.
   while (!inputs.empty() && !inputs.back())
@@ -231,6 +231,9 @@ LogicalResult ProtoNode::requireEqual(const graph::Dim &x, const graph::Dim &y,
   if (importer.requireEqual(x, y))
     return success();
   if (importer.restate(at, x, y)) {
+    isReplaced = true;
+    if (isRepeatable)
+      return failure();
     llvm::copy(ArrayRef(at.inputs).take_front(inputs.size()), inputs.begin());
     return success();
   }

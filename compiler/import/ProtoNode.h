@@ -10,7 +10,13 @@ namespace ingot {
 
 class ProtoNode : public graph::OnnxNode {
 public:
-  ProtoNode(GraphImporter &importer, NodePlace &at);
+  /// If `isRepeatable` is set, requireEqual fails if it replaces inputs: the
+  /// caller then calls the import function again, since it may have read the
+  /// old inputs before.
+  ProtoNode(GraphImporter &importer, NodePlace &at, bool isRepeatable = false);
+
+  /// Whether requireEqual has replaced inputs.
+  bool hasNewInputs() const { return isReplaced; }
 
   bool wantsOutput(unsigned i) const override;
   bool hasAttr(llvm::StringRef name) const override;
@@ -89,6 +95,7 @@ private:
 
   GraphImporter &importer;
   NodePlace &at;
+  bool isRepeatable, isReplaced = false;
 };
 
 } // namespace ingot

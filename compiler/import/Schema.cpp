@@ -445,19 +445,24 @@ SizePairs neededSizes(const onnx::NodeProto &node, const onnx::OpSchema &schema,
   return needed;
 }
 
-/// Rejects results that ONNX infers to be strings, for example from the
-/// attribute `dtype`, if the operator defines only numbers. Results of other
-/// types are accepted: models in older opsets use newer narrow types.
+/// Rejects results of element types that the operator does not define, for
+/// example given by the attribute `dtype` or `output_dtype`. Types of the
+/// newest opset are accepted in all opsets: models in older opsets use newer
+/// narrow types.
 static std::optional<SchemaError>
 checkResultTypes(const onnx::OpSchema &schema,
                  ArrayRef<onnx::TypeProto> outputs) {
+  const onnx::OpSchema *newest = lookupSchema(schema.domain(), schema.Name(),
+                                              newestOpset(schema.domain()));
   for (auto [i, proto] : llvm::enumerate(outputs)) {
     const auto *formal = formalOf(schema.outputs(), i);
     if (!formal || formal->GetTypes().empty() || !proto.has_tensor_type() ||
-        proto.tensor_type().elem_type() != onnx::TensorProto::STRING)
+        proto.tensor_type().elem_type() == onnx::TensorProto::UNDEFINED)
       continue;
     onnx::DataType type = onnx::Utils::DataTypeUtils::ToType(proto);
-    if (!formal->GetTypes().count(type))
+    const auto *later = newest ? formalOf(newest->outputs(), i) : nullptr;
+    if (!formal->GetTypes().count(type) &&
+        !(later && later->GetTypes().count(type)))
       return SchemaError{DiagnosticId::InvalidNode,
                          "the output `" + formal->GetName() +
                              "` cannot have the type " + *type,

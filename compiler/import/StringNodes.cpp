@@ -11,9 +11,10 @@ using namespace mlir;
 
 namespace ingot {
 
-static constexpr StringLiteral takingStrings[] = {"CategoryMapper",
+static constexpr StringLiteral takingStrings[] = {"CallExternal",
                                                   "Cast",
                                                   "CastLike",
+                                                  "CategoryMapper",
                                                   "Compress",
                                                   "Concat",
                                                   "Equal",

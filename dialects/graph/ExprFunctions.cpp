@@ -57,6 +57,13 @@ static std::optional<double> constantValue(Expr y) {
   return std::nullopt;
 }
 
+/// Returns x^0.5, which differs from the square root for -infinity, where it is
+/// infinity, and for -0, where it is 0.
+static Expr squareRootPower(Expr x) {
+  double infinity = std::numeric_limits<double>::infinity();
+  return select(equal(x, -infinity), infinity, sqrt(x + 0.0));
+}
+
 Expr power(Expr x, Expr y) {
   ElementBuilder &b = *x.builder;
   if (std::optional<double> n = constantValue(y)) {
@@ -72,11 +79,13 @@ Expr power(Expr x, Expr y) {
       return (x * x) * (x * x);
     if (isa<FloatType>(x.type)) {
       if (*n == 0.5)
-        return sqrt(x);
-      if (*n == 0.75)
-        return sqrt(x) * sqrt(sqrt(x));
+        return squareRootPower(x);
+      if (*n == 0.75) {
+        Expr root = squareRootPower(x);
+        return root * sqrt(root);
+      }
       if (*n == -0.5)
-        return 1.0 / sqrt(x);
+        return 1.0 / squareRootPower(x);
       if (*n == -1)
         return 1.0 / x;
       if (*n == -2)

@@ -1,5 +1,6 @@
 #include "dialects/graph/GraphDialect.h"
 
+#include "dialects/graph/Strict.h"
 #include "dialects/graph/ops/Patterns.h"
 #include "dialects/kernel/KernelDialect.h"
 #include "mlir/IR/DialectImplementation.h"
@@ -159,7 +160,9 @@ Expr meanOf(Expr sum, const Dim &count) {
   if (!known)
     return sum / convert(sum.builder->size(count), sum.type);
   double number = static_cast<double>(*known);
-  return isa<FloatType>(sum.type) ? sum * (1.0 / number) : sum / number;
+  return isa<FloatType>(sum.type) && !isStrict(*sum.builder)
+             ? sum * (1.0 / number)
+             : sum / number;
 }
 
 Expr emitReduction(ReductionOpInterface op, ElementBuilder &b,

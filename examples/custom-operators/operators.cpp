@@ -140,6 +140,25 @@ FUNCTION void example_above_threshold(const float *x, int64_t *indices,
       indices[(*found)++] = i;
 }
 
+// Selects the longest of the m words of each row; the first if several are longest.
+FUNCTION void example_longest(const char *const *words, const char **longest,
+                              int64_t *length, int64_t n, int64_t m) {
+  for (int64_t i = 0; i < n; ++i) {
+    longest[i] = "";
+    length[i] = 0;
+    for (int64_t k = 0; k < m; ++k) {
+      const char *word = words[i * m + k];
+      int64_t size = 0;
+      while (word[size] != 0)
+        ++size;
+      if (size > length[i]) {
+        longest[i] = word;
+        length[i] = size;
+      }
+    }
+  }
+}
+
 // With the attribute kind "box", averages a window of three elements (or tests if all are
 // set); with "any", tests if the weighted sum is positive.
 FUNCTION void example_window_uint8(const uint8_t *x, uint8_t *y, int64_t n,

@@ -69,6 +69,23 @@ def pool_that_rounds_otherwise(folder):
     return model([node("MaxPool", ["x"], kernel_shape=[2, 2], ceil_mode=3)], inputs=[info("x", (1, 1, 5, 5))], outputs=[info("y", None)])
 
 
+@case("invalid-node", node="the_node", text="the output `y` cannot have the type tensor(float)")
+def quantization_to_floats(folder):
+    return model([node("QuantizeLinear", ["x", "w"], output_dtype=F)], inputs=[info("x", (2, 4))], initializers=[weights(shape=())],
+                 outputs=[info("y", None)], opset=23)
+
+
+@case("invalid-node", node="the_node", text="the output `y` cannot have the type tensor(int64)")
+def quantization_to_wide_integers(folder):
+    return model([node("QuantizeLinear", ["x", "w"], output_dtype=TensorProto.INT64)], inputs=[info("x", (2, 4))],
+                 initializers=[weights(shape=())], outputs=[info("y", None)], opset=23)
+
+
+@case("invalid-node", node="the_node", text="the output `output` cannot have the type tensor(bool)")
+def random_booleans(folder):
+    return model([node("RandomUniformLike", ["x"], dtype=TensorProto.BOOL)], inputs=[info("x", (2, 4))], outputs=[info("y", None)])
+
+
 @case("invalid-node", node="the_node", text="`stash_type` must be a floating-point type")
 def moments_in_integers(folder):
     return model([helper.make_node("LayerNormalization", ["x", "s"], ["y", "mean"], name="the_node", stash_type=TensorProto.INT8)],

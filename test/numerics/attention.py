@@ -187,6 +187,10 @@ def grouped():
     yield case("smooth", S, 0, [S, S], smooth_softmax=1)
     yield case("sink", S, 0, [S, S], more={"sink": data((N,))})
     yield case("bias", 1, 7, [8, 8], more={"a": data((1, N, 1, 8))})
+    # A cache that is longer than total_sequence_length keeps its length; attention_bias does not cover the rest.
+    yield case("room", 1, 11, [8, 8], rotate=True)
+    yield case("room-chunk", 3, 11, [10])
+    yield case("room-bias", 1, 11, [8, 8], more={"a": data((1, N, 1, 8))})
     yield case("positions", S, 0, [S, S], rotate=True, more={"p": data((B, S), np.int64, 20)})
     yield case("one-head", 1, 7, [8, 8], kv=1)
     yield case("all-heads", 1, 7, [8, 8], kv=4)
@@ -385,9 +389,9 @@ def open_axes(case, name):
         return (2, 3)
     if name in ("q", "k", "v") and rank == 2:
         return (0,)
-    # A new cache has the length of the old one only if that is known to be at least total_sequence_length.
-    if name in ("pk", "pv") and "last" in case.inputs and case.inputs[name].shape[2] > case.inputs["last"].max():
-        known = known | {2}
+    # The number of heads may be dynamic if each head is rotated as a whole.
+    if name == "x" and case.name.startswith("rotary-") and "part" not in case.name and rank == 3:
+        known = set()
     return range(rank) if name in ("a", "m") else [i for i in range(rank) if i not in known]
 
 

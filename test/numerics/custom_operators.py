@@ -299,24 +299,33 @@ def source_of(args, model, *options):
             return "".join(line for line in file if "SHA-256" not in line and "HEADER_ID" not in line)
 
 
-def texts(args):
-    """Operators of ONNX Runtime's extensions on strings."""
-    contrib = "ai.onnx.contrib"
-    nodes = [node("StringUpper", ["x"], ["u"], domain=contrib), node("StringConcat", ["u", "x"], ["y"], domain=contrib)]
-    infos = [helper.make_tensor_value_info(name, TensorProto.STRING, [3]) for name in ("x", "y")]
-    graph = helper.make_graph(nodes, "texts", infos[:1], infos[1:])
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20), helper.make_opsetid(contrib, 1)], ir_version=9)
-    words = np.array(["one", "", "Two words"], object)
-    data = {"input_0.pb": ("x", words), "output_0.pb": ("y", np.array([w.upper() + w for w in words], object))}
+def check_texts(args, name, nodes, x, want):
+    """Checks nodes that read the strings `x`; `want` are the results by name."""
+    infos = {n: helper.make_tensor_value_info(n, TensorProto.STRING if v.dtype == object else kind(v), v.shape) for n, v in ({"x": x} | want).items()}
+    graph = helper.make_graph(nodes, "texts", [infos["x"]], [infos[n] for n in want])
+    imports = [helper.make_opsetid("", 20), helper.make_opsetid("ai.onnx.contrib", 1), helper.make_opsetid("com.example", 1)]
+    data = {"input_0.pb": ("x", x)} | {f"output_{i}.pb": item for i, item in enumerate(want.items())}
     with tempfile.TemporaryDirectory() as folder:
-        onnx.save(model, os.path.join(folder, "model.onnx"))
+        onnx.save(helper.make_model(graph, opset_imports=imports, ir_version=9), os.path.join(folder, "model.onnx"))
         os.mkdir(os.path.join(folder, "test_data_set_0"))
-        for file, (name, value) in data.items():
+        for file, (key, value) in data.items():
             with open(os.path.join(folder, "test_data_set_0", file), "wb") as out:
-                out.write(numpy_helper.from_array(value, name).SerializeToString())
+                out.write(numpy_helper.from_array(value, key).SerializeToString())
         done = subprocess.run([args.ingot, "test", os.path.join(folder, "model.onnx"), "--custom", OPERATORS], capture_output=True, text=True)
         if done.returncode:
-            failures.append(f"texts: {done.stdout}{done.stderr}")
+            failures.append(f"{name}: {done.stdout}{done.stderr}")
+
+
+def texts(args):
+    """Operators of ONNX Runtime's extensions on strings, and a C function on strings that other operators make."""
+    contrib = "ai.onnx.contrib"
+    words = np.array(["one", "", "Two words"], object)
+    check_texts(args, "texts", [node("StringUpper", ["x"], ["u"], domain=contrib), node("StringConcat", ["u", "x"], ["y"], domain=contrib)],
+                words, {"y": np.array([w.upper() + w for w in words], object)})
+    words = np.array([["a", "bcd", "ef"], ["", "", ""], ["xy", "z", "uv"]], object)
+    check_texts(args, "texts-function", [helper.make_node("StringConcat", ["x", "x"], ["w"]), node("Longest", ["w"], ["l", "n"]),
+                                         helper.make_node("StringConcat", ["l", "l"], ["y"])],
+                words, {"y": np.array(["bcd" * 4, "", "xy" * 4], object), "n": np.array([6, 0, 4])})
 
 
 def costs(args):

@@ -193,6 +193,11 @@ def contractions():
     for op in ("MaxPool", "AveragePool"):
         nodes = [helper.make_node(op, ["x"], ["a"], ceil_mode=1, kernel_shape=[1, 1], strides=[2, 2]), helper.make_node("Relu", ["a"], ["out"])]
         yield Case(f"ceil-{op}", nodes, {"x": data((1, 2, 4, 6))}, opset=12)
+    # The only window may exceed the padded input by up to stride - 1 elements.
+    for op, (size, kernel, stride, dilation, low) in itertools.product(
+            ("MaxPool", "AveragePool", "LpPool"), ((1, 2, 2, 1, 0), (1, 2, 3, 2, 0), (2, 2, 2, 2, 0), (1, 3, 3, 1, 1))):
+        yield one(f"ceil-short-{op}-{size}{kernel}{stride}{dilation}{low}", op, {"x": data((2, 3, size, 5))}, opset=22, ceil_mode=1,
+                  kernel_shape=[kernel, 2], strides=[stride, 1], dilations=[dilation, 1], pads=[low, 0, 0, 0])
     # Transposed convolutions with an output shape smaller than the input, for which ONNX's shape rule is incomplete.
     for size in ([2, 8], [2, 3], [8, 3]):
         yield one(f"convtranspose-{size}", "ConvTranspose", {"x": data((1, 4, 3, 4))}, {"w": data((4, 3, 3, 3))}, output_shape=size, strides=[3, 2])

@@ -368,6 +368,17 @@ def branches(ingot):
        [(True, values((2, 3), (4, 3))), (False, values((2, 3), (4, 5)))], [(True, values((2, 3), (4, 5)))])
     of("a sum, or none", [node("Add", ["x", "z"], ["r"])], [node("Abs", ["z"], ["r"])], y,
        [(True, values((2, 3), (1, 3))), (True, values((2, 1), (2, 3))), (False, values((2, 3), (4, 5)))], [(True, values((2, 3), (2, 4)))])
+    # A requirement that cannot be assumed replaces the inputs of the node by resized ones.
+    z = lambda values, *more: values | dict(zip("nm", more))  # noqa: E731
+    of("reversed, or not", [node("ReverseSequence", ["x", "n"], ["r"], batch_axis=0, time_axis=1)], [node("Neg", ["x"], ["r"])], [*y[:1], ("n", I, ["e"])],
+       [(True, z(values((2, 5)), ints(3, 5))), (False, z(values((2, 5)), ints(1)))], [(True, z(values((3, 5)), ints(3, 5)))])
+    of("scattered, or not", [node("ScatterND", ["x", "n", "z"], ["r"])], [node("Neg", ["x"], ["r"])], [*y, ("n", I, ["e", 1])],
+       [(True, z(values((6, 3), (2, 3)), ints(4, 1).reshape(2, 1))), (False, z(values((6, 3), (1, 2)), ints(4, 1).reshape(2, 1)))],
+       [(True, z(values((6, 3), (1, 3)), ints(4, 1).reshape(2, 1)))])
+    of("normalized, or not", [node("GroupNormalization", ["x", "n", "m"], ["r"], num_groups=4)], [node("Neg", ["x"], ["r"])],
+       [("x", F, ["a", 4, "b"]), ("n", F, ["e"]), ("m", F, ["f"])],
+       [(True, z(values((2, 4, 5)), normal(4), normal(4))), (False, z(values((2, 4, 5)), normal(3), normal(1)))],
+       [(True, z(values((2, 4, 5)), normal(3), normal(4)))])
 
 
 def loops(ingot):

@@ -61,6 +61,16 @@ def pools():
     for dtype in (np.float64, np.float16):
         x = with_nan((1, 8, 9, 9)).astype(dtype)
         yield wanted(one(f"max-2d-{np.dtype(dtype).name}", "MaxPool", {"x": x}, kernel_shape=[3, 3]), largest(x, (3, 3), (1, 1), (0, 0)))
+    # Explicit padding with zeros, which are the maximum of a window whose other elements are NaN, also after activations whose
+    # results are never negative.
+    for op, channels, (kernel, stride) in itertools.product(("Sigmoid", "Relu", "Neg"), (1, 8), ((2, 1), (3, 2))):
+        x = with_nan((1, channels, 6, 7))
+        x[:, :, :2, :2] = x[:, 0, 2:5, 2:5] = x[:, :, 5:, 6:] = NAN
+        nodes = [helper.make_node(op, ["x"], ["a"]), helper.make_node("Pad", ["a", "pads"], ["b"]),
+                 helper.make_node("MaxPool", ["b"], ["out"], kernel_shape=[kernel] * 2, strides=[stride] * 2)]
+        y = {"Sigmoid": lambda v: 1 / (1 + np.exp(-v)), "Relu": lambda v: np.where(v > 0, v, 0 * v), "Neg": np.negative}[op](x)
+        want = largest(np.pad(y, [(0, 0), (0, 0), (1, 1), (1, 1)]), (kernel,) * 2, (stride,) * 2, (0, 0))
+        yield wanted(Case(f"max-padded-{op}-{channels}-{kernel}", nodes, {"x": x}, {"pads": ints(0, 0, 1, 1, 0, 0, 1, 1)}), want)
     # MaxPool with indices: neither the maximum nor its index refers to a NaN.
     x = np.array([[[1, NAN, 2, NAN, 5, 4]]], np.float32)
     yield wanted(one("max-position", "MaxPool", {"x": x}, outputs=("out", "at"), kernel_shape=[3], strides=[3]),
@@ -285,6 +295,15 @@ def zeros():
         yield one(f"quantize-dynamic-{name}", "DynamicQuantizeLinear", {"x": x}, outputs=("out", "scale", "zero"), tolerance=1e-7)
 
 
+def powers():
+    """Powers with constant exponents. The reciprocal shows the sign of a zero."""
+    x = np.array([-np.inf, -0.0, 0.0, 4, np.inf, NAN, -4, 0.3])
+    for exponent, dtype in itertools.product((0.5, 0.75, -0.5, 2, 3, -1, 0, 1.5), (np.float32, np.float64, np.float16)):
+        nodes = [helper.make_node("Pow", ["x", "e"], ["out"]), helper.make_node("Reciprocal", ["out"], ["inverse"])]
+        yield Case(f"power-{exponent}-{np.dtype(dtype).name}", nodes, {"x": x.astype(dtype)}, {"e": np.array(exponent, dtype)}, ("out", "inverse"),
+                   tolerance=2e-3 if dtype == np.float16 else 1e-6)
+
+
 def generated():
     """Gemm of integers with fractional factors, whose sum is truncated as in ONNX's reference implementation; constants that take
     long to compute, or much memory; coordinates of doubles."""
@@ -302,4 +321,4 @@ def generated():
 
 
 if __name__ == "__main__":
-    raise SystemExit(compare(__doc__, pools(), propagation(), reductions(), large_integers(), statistics(), angles(), integers(), narrowing(), zeros(), generated(), refused=()))
+    raise SystemExit(compare(__doc__, pools(), propagation(), reductions(), large_integers(), statistics(), angles(), integers(), narrowing(), zeros(), powers(), generated(), refused=()))

@@ -49,9 +49,10 @@ static LogicalResult fitCausalConv(OnnxNode &node) {
     return node.invalid("the input must be [batch, channels, length] and the "
                         "weights [channels, 1, taps]");
   if (failed(node.requireEqual(dimsOf(w)[0], dimsOf(x)[1], what)) ||
-      failed(node.requireEqual(dimsOf(w)[1], 1, "axis 1 of the weights")) ||
-      !node.requireAtLeast(dimsOf(w)[2], 1))
+      failed(node.requireEqual(dimsOf(w)[1], 1, "axis 1 of the weights")))
     return failure();
+  if (!node.requireAtLeast(dimsOf(w)[2], 1))
+    return node.invalid("the weights have no taps");
   if (bias && failed(node.requireEqual(dimsOf(bias)[0], dimsOf(x)[1], what)))
     return failure();
   if (!past)

@@ -5,6 +5,7 @@
 #include "compiler/import/operators/CacheFormat.h"
 #include "compiler/import/operators/FusedActivation.h"
 #include "compiler/import/operators/RowNorm.h"
+#include "compiler/import/operators/RunTimeShapes.h"
 #include "dialects/graph/ops/Movement.h"
 
 using namespace mlir;
@@ -102,9 +103,12 @@ static ImportResult importRotaryEmbedding(OnnxNode &node) {
   bool isFlat = shapeOf(x).size() == 3;
   int64_t width = shapeOf(x).back(), heads = node.intAttr("num_heads", 0),
           rotary = node.intAttr("rotary_embedding_dim", 0);
+  if (!dimsOf(cosines)[1].known())
+    return refuseOpen(node, dimsOf(cosines)[1],
+                      "the number of columns of cos_cache");
   // Without rotary_embedding_dim, all elements of a head are rotated, so the
   // head size is twice the number of columns of cos_cache.
-  if (rotary == 0 && dimsOf(cosines)[1].known()) {
+  if (rotary == 0) {
     int64_t turning = 2 * shapeOf(cosines)[1];
     if (!dimsOf(x).back().known() && (!isFlat || heads > 0))
       (void)node.takeEqual(dimsOf(x).back(),
@@ -118,14 +122,23 @@ static ImportResult importRotaryEmbedding(OnnxNode &node) {
   // head size. For a flat input, it is then the width divided by num_heads.
   if (isFlat && rotary > 0 && heads > 0)
     size = width / heads;
-  if (isFlat && !dimsOf(x).back().known())
-    return one(splitHeads(node, x, heads));
+  // The number of heads of a flat input may be dynamic, the head size may not.
+  if (isFlat && !dimsOf(x).back().known() &&
+      (rotary > 0 || !node.requireMultiple(dimsOf(x).back(), size)))
+    return refuseOpen(node, dimsOf(x).back(), "the total size of all heads");
+  width = shapeOf(x).back();
   if (size <= 0 || width % size != 0 ||
       (isFlat && heads > 0 && rotary > 0 && width % heads != 0))
     return node.invalid("rows of " + Twine(width) +
                         " elements cannot be split into heads of " +
                         Twine(size));
-  Value parts = isFlat ? splitHeads(node, x, width / size) : x;
+  Value parts = x;
+  if (isFlat) {
+    Dims sizes = dimsOf(x);
+    Dims apart{sizes[0], sizes[1], sizes[2].floorDiv(size), size};
+    parts = buildTranspose(node.builder, node.loc, node.reshape(x, apart),
+                           {0, 2, 1, 3});
+  }
   Value y =
       rotate(node, parts, cosines, sines, placesOf(node, ids, dimsOf(parts)[2]),
              node.intAttr("interleaved", 0) != 0);
@@ -144,10 +157,11 @@ static ImportResult importRotaryEmbedding(OnnxNode &node) {
 namespace {
 /// The queries, keys and values of a GroupQueryAttention node, and their sizes.
 /// `heads` is the number of query heads, `shared` the number of key and value
-/// heads, `size` the head size.
+/// heads, `size` the head size. `total` is total_sequence_length, `keys` the
+/// length of the new cache.
 struct Grouped {
   int64_t heads, shared, size;
-  Dim batch, steps, keys;
+  Dim batch, steps, total, keys;
   Value query, key, value;
   CacheFormat keyFormat, valueFormat;
   /// The number of cached steps of each sequence: int64 [B].
@@ -250,6 +264,13 @@ static std::string boundsText(const Dim &size) {
          ".." + std::to_string(size.most());
 }
 
+/// Returns the number of steps in the new cache: a cache that is longer than
+/// `total`, total_sequence_length, keeps its length.
+static Dim lengthOfCache(OnnxNode &node, const Dim &total) {
+  Value old = node.input(3);
+  return kernel::largerOf(old ? dimsOf(old)[2] : Dim(0), total);
+}
+
 /// Determines the number of keys in the new cache, and the number of cached
 /// steps of each sequence.
 static LogicalResult readLengths(OnnxNode &node, Grouped &g) {
@@ -268,13 +289,15 @@ static LogicalResult readLengths(OnnxNode &node, Grouped &g) {
     return failure();
   assumeRoom(node, g, total->front());
   total = node.requireSizes(6, "total_sequence_length");
+  if (Value bias = node.input(10)) {
+    (void)node.takeEqual(dimsOf(bias).back(), total->front());
+    total = node.requireSizes(6, "total_sequence_length");
+  }
   g.batch = dimsOf(g.query)[0];
   g.steps = dimsOf(g.query)[2];
   Dim held = cache ? dimsOf(cache)[2] : Dim(0);
-  g.keys = total->front();
-  // A cache that is longer than total_sequence_length keeps its size.
-  if ((held - g.keys).least() >= 0)
-    g.keys = held;
+  g.total = total->front();
+  g.keys = lengthOfCache(node, g.total);
   if (g.keys.most() < g.steps.least())
     return node.invalid("total_sequence_length, " + boundsText(total->front()) +
                         ", is less than the sequence length of the query, " +
@@ -312,21 +335,7 @@ static Value lengthened(OnnxNode &node, const Grouped &g, Value old,
   Dim held = dimsOf(old)[2];
   if (held == g.keys)
     return old;
-  Dim rest = g.keys - held;
-  if (rest.least() < 0) {
-    // If the cache may be empty, an element is appended, so that the gather
-    // below always has an element to read.
-    if (held.least() < 1) {
-      sizes[2] = 1;
-      old = node.build<ConcatOp>(
-          ValueRange{old, node.build<ExpandOp>(zero, ArrayRef(sizes))}, 2);
-    }
-    // Whether the cache or the number of keys is larger is known only at run
-    // time, so the gather clamps indices that are after the end of the cache.
-    return node.build<GatherOp>(old, positions(node, g.keys, int64(node)),
-                                /*axis=*/2, /*in_range=*/false);
-  }
-  sizes[2] = rest;
+  sizes[2] = g.keys - held;
   return node.build<ConcatOp>(
       ValueRange{old, node.build<ExpandOp>(zero, ArrayRef(sizes))}, 2);
 }
@@ -380,7 +389,8 @@ static LogicalResult rotateHeads(OnnxNode &node, Grouped &g) {
     for (const Dim &size : dimsOf(ids))
       (void)node.requireAtLeast(size, 1);
     g.batch = dimsOf(g.query)[0];
-    g.steps = dimsOf(g.query)[2];
+    g.total = g.steps = dimsOf(g.query)[2];
+    g.keys = lengthOfCache(node, g.total);
     places = placesOf(
         node,
         slice(node.builder, node.loc,
@@ -432,7 +442,12 @@ static ImportResult importGroupQueryAttention(OnnxNode &node) {
   o.value = g.valueFormat.decode(node, values, own);
   o.scale = attentionScale(node, g.size);
   o.visible = visibleKeys(node, g);
-  o.biases.push_back(inOwn(node.input(10)));
+  Value bias = inOwn(node.input(10));
+  // The cache may be longer than attention_bias is wide. The keys after
+  // total_sequence_length are hidden.
+  if (bias && dimsOf(bias).back() == g.total)
+    bias = resizedAlong(node, bias, int64_t(dimsOf(bias).size()) - 1, g.keys);
+  o.biases.push_back(bias);
   o.cap = node.floatAttr("softcap", 0);
   o.sink = inOwn(node.input(11));
   if (!o.sink && node.intAttr("smooth_softmax", -1) == 1)

@@ -197,7 +197,8 @@ static FailureOr<Dims> givenParts(OnnxNode &node, int64_t axis) {
 }
 
 static ImportResult importSplit(OnnxNode &node) {
-  auto axis = node.axisAttr("axis", 0, shapeOf(node.input(0)).size());
+  Value x = node.input(0);
+  auto axis = node.axisAttr("axis", 0, shapeOf(x).size());
   if (succeeded(axis) && node.hasInput(1) && !node.isKnown(1))
     return splitByInput(node, *axis);
   if (failed(axis))
@@ -215,8 +216,6 @@ static ImportResult importSplit(OnnxNode &node) {
   if (static_cast<int64_t>(split->size()) != parts)
     return node.invalid("split has " + Twine(split->size()) + " entries for " +
                         Twine(parts) + " outputs");
-  // Requiring sizes to be equal may have replaced the input.
-  Value x = node.input(0);
   SmallVector<Value> results;
   Dim start = 0;
   for (const Dim &length : *split) {

@@ -99,17 +99,22 @@ LogicalResult WindowGeometry::readAxis(OnnxNode &node, Value x, size_t axis,
   } else {
     if (autoPad == AutoPad::Valid)
       ahead = behind = 0;
+    // With ceil_mode, the last window may exceed the padded input by up to
+    // stride - 1 elements.
+    bool ceil = node.intAttr("ceil_mode", 0) != 0;
+    int64_t excess = ceil ? stride - 1 : 0;
+    auto room = [&] { return size() + (ahead + behind + excess) - extent; };
     // If the axis cannot be assumed to be long enough for a window, the
     // generated program checks that the number of windows is not negative.
-    if (auto known = extent.known())
-      (void)node.requireAtLeast(size(), *known - ahead - behind);
-    if ((size() + (ahead + behind) - extent).most() < 0) {
+    auto needed = (extent - (ahead + behind + excess)).known();
+    if (needed)
+      (void)node.requireAtLeast(size(), *needed);
+    if (room().most() < 0) {
       std::string reason = "the kernel (" + kernel::sizeText(extent) +
                            ") is larger than the padded input (" +
                            kernel::sizeText(size() + (ahead + behind)) +
                            ") on spatial axis " + std::to_string(axis);
       auto given = size().given();
-      auto needed = (extent - (ahead + behind)).known();
       if (given.size() == 1 && size() == Dim(given.front()) && needed)
         return node.unsupported(
             reason + " for all sizes within the bounds",
@@ -118,8 +123,7 @@ LogicalResult WindowGeometry::readAxis(OnnxNode &node, Value x, size_t axis,
                 ".." + std::to_string(2 * *needed));
       return node.invalid(reason);
     }
-    auto windows = countWindows(size(), ahead, behind, extent, stride,
-                                node.intAttr("ceil_mode", 0) != 0);
+    auto windows = countWindows(size(), ahead, behind, extent, stride, ceil);
     if (!windows)
       return node.unsupported(
           "ceil_mode is not supported for a size that is known only at run "

@@ -2,6 +2,7 @@
 
 #include "dialects/graph/ExprNames.h"
 #include "dialects/graph/GraphDialect.h"
+#include "dialects/graph/Strict.h"
 
 using namespace mlir;
 
@@ -114,10 +115,13 @@ void SoftmaxOp::emitBody(BodyBuilder &b) {
               return plus(acc, e);
             },
             plus);
-        Expr factor = named(1.0 / rounded(sum), "factor");
+        Expr total = rounded(sum), factor;
+        if (!isStrict(b))
+          factor = named(1.0 / total, "factor");
         loops.each([&](Expr i) {
           at[axis] = i;
-          Expr y = b.loadOutput(0, type, at) * factor;
+          Expr power = b.loadOutput(0, type, at);
+          Expr y = factor ? power * factor : power / total;
           b.store(0, getZeroNan() ? select(isNaN(y), 0.0, y) : y, at);
         });
       });

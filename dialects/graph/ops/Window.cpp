@@ -181,7 +181,7 @@ Expr AveragePoolOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
     count = named(count ? count * (hi - lo) : hi - lo, "count");
   }
   if (!count)
-    return sum * b.constant(1.0 / static_cast<double>(all), type);
+    return meanOf(sum, all);
   // A window that lies entirely in the padding has no mean; 0 / 0 gives NaN.
   return sum / convert(count * static_cast<double>(all), type);
 }

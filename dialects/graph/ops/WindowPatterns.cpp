@@ -137,6 +137,10 @@ template <typename OpT> struct PadIntoSum : OpRewritePattern<OpT> {
 /// with this number. If all elements are non-negative and no window lies
 /// entirely in the padding, also folds padding with zeros: the maximum stays
 /// the same, except that a zero maximum may get the other sign.
+///
+/// A maximum pool ignores NaN, so the maximum of a window in which all other
+/// elements are NaN is the zero of the padding. Therefore the maxima of floats
+/// are raised to zero wherever a window contains padding.
 struct PadIntoMaxPool : OpRewritePattern<MaxPoolOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -172,7 +176,51 @@ struct PadIntoMaxPool : OpRewritePattern<MaxPoolOp> {
       op.getXMutable().assign(x);
       op.setLow(low);
     });
+    if (!isLowest(value) && isa<FloatType>(elementOf(x)))
+      raiseToPadding(op, *padding, size, rewriter);
     return success();
+  }
+
+private:
+  /// Raises the results of `op` to at least 0 wherever a window contains
+  /// elements of `padding`. `size` are the spatial sizes without padding.
+  static void raiseToPadding(MaxPoolOp op, const Padding &padding,
+                             ArrayRef<int64_t> size,
+                             PatternRewriter &rewriter) {
+    RankedTensorType type = op.getResult().getType();
+    auto number = [&](double value) {
+      return rewriter.getFloatAttr(type.getElementType(), value);
+    };
+    Value raised = op;
+    Operation *first = nullptr;
+    rewriter.setInsertionPointAfter(op);
+    for (size_t i = 0; i < size.size(); ++i) {
+      SmallVector<int64_t> shape(type.getRank(), 1);
+      shape[1 + i] = type.getDimSize(1 + i);
+      SmallVector<Attribute> least;
+      bool isPadded = false;
+      for (int64_t window = 0; window < shape[1 + i]; ++window) {
+        int64_t start = window * op.getStrides()[i] - op.getLow()[i];
+        bool reaches = (start < 0 && padding.spatialLow()[i] > 0) ||
+                       (start + op.getKernel()[i] > size[i] &&
+                        padding.spatialHigh()[i] > 0);
+        isPadded |= reaches;
+        least.push_back(
+            number(reaches ? 0 : -std::numeric_limits<double>::infinity()));
+      }
+      if (!isPadded)
+        continue;
+      Value bound = ConstantOp::create(
+          rewriter, op.getLoc(),
+          DenseElementsAttr::get(
+              RankedTensorType::get(shape, type.getElementType()), least));
+      raised = MaximumOp::create(rewriter, op.getLoc(), TypeRange{type},
+                                 ValueRange{raised, bound});
+      if (!first)
+        first = raised.getDefiningOp();
+    }
+    if (first)
+      rewriter.replaceAllUsesExcept(op.getResult(), raised, first);
   }
 };
 

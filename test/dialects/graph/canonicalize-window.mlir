@@ -106,16 +106,35 @@ func.func @max_of_zeros(%x: tensor<1x6x6x2xf32>) -> tensor<1x6x6x2xf32> {
 }
 
 // A padding with zeros becomes the padding of a max pool whose values are never
-// negative: Keras pads like this after the first ReLU of a ResNet.
+// negative: Keras pads like this after the first ReLU of a ResNet. A pool
+// ignores NaN, so where a window contains padding, its maximum is at least 0.
 // CHECK-LABEL: @max_of_zeros_behind_relu(
+// CHECK-DAG: %[[ROWS:.*]] = graph.constant dense<{{.*}}0.000000e+00{{.*}}0xFF800000{{.*}}0xFF800000{{.*}}> : tensor<1x3x1x1xf32>
+// CHECK-DAG: %[[COLUMNS:.*]] = graph.constant dense<{{.*}}0.000000e+00{{.*}}0xFF800000{{.*}}0xFF800000{{.*}}> : tensor<1x1x3x1xf32>
 // CHECK: %[[R:.*]] = graph.relu
-// CHECK-NEXT: graph.max_pool %[[R]] {{.*}}low = array<i64: 1, 1>
+// CHECK-NEXT: %[[Y:.*]] = graph.max_pool %[[R]] {{.*}}low = array<i64: 1, 1>
+// CHECK-NEXT: %[[A:.*]] = graph.maximum %[[Y]], %[[ROWS]]
+// CHECK-NEXT: %[[B:.*]] = graph.maximum %[[A]], %[[COLUMNS]]
+// CHECK-NEXT: return %[[B]]
 func.func @max_of_zeros_behind_relu(%x: tensor<1x6x6x2xf32>) -> tensor<1x3x3x2xf32> {
   %zero = graph.constant dense<0.0> : tensor<f32> : tensor<f32>
   %r = graph.relu %x : (tensor<1x6x6x2xf32>) -> tensor<1x6x6x2xf32>
   %p = graph.pad %r, %zero {low = array<i64: 0, 1, 1, 0>} : (tensor<1x6x6x2xf32>, tensor<f32>) -> tensor<1x8x8x2xf32>
   %y = graph.max_pool %p {kernel = array<i64: 3, 3>, strides = array<i64: 2, 2>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>} : (tensor<1x8x8x2xf32>) -> tensor<1x3x3x2xf32>
   return %y : tensor<1x3x3x2xf32>
+}
+
+// Integers are never NaN, so the maxima need no bound.
+// CHECK-LABEL: @max_of_integer_zeros(
+// CHECK: %[[R:.*]] = graph.relu
+// CHECK-NEXT: %[[Y:.*]] = graph.max_pool %[[R]] {{.*}}low = array<i64: 1, 1>
+// CHECK-NEXT: return %[[Y]]
+func.func @max_of_integer_zeros(%x: tensor<1x6x6x2xsi8>) -> tensor<1x3x3x2xsi8> {
+  %zero = graph.constant dense<0> : tensor<si8> : tensor<si8>
+  %r = graph.relu %x : (tensor<1x6x6x2xsi8>) -> tensor<1x6x6x2xsi8>
+  %p = graph.pad %r, %zero {low = array<i64: 0, 1, 1, 0>} : (tensor<1x6x6x2xsi8>, tensor<si8>) -> tensor<1x8x8x2xsi8>
+  %y = graph.max_pool %p {kernel = array<i64: 3, 3>, strides = array<i64: 2, 2>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>} : (tensor<1x8x8x2xsi8>) -> tensor<1x3x3x2xsi8>
+  return %y : tensor<1x3x3x2xsi8>
 }
 
 // The padding stays if a window would contain only padding: a maximum of no

@@ -40,4 +40,27 @@ func.func @convolution(%x: tensor<1x16x16x32xf32>) -> tensor<1x16x16x32xf32> {
   %y = graph.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x16x16x32xf32>, tensor<3x3x32x32xf32>) -> tensor<1x16x16x32xf32>
   return %y : tensor<1x16x16x32xf32>
 }
+
+// With kernel.strict, a mean is the quotient of sum and count, and a softmax
+// that of power and sum; without it, they are products with the reciprocal.
+// CHECK-LABEL: kernel.func @reduce_mean
+// CHECK: arith.divf
+// CHECK-LABEL: kernel.func @average_pool
+// CHECK: arith.divf
+// CHECK-LABEL: kernel.func @softmax
+// CHECK: arith.divf
+// CHECK-NOT: arith.mulf
+// LOOSE-LABEL: kernel.func @reduce_mean
+// LOOSE-NOT: arith.divf
+// LOOSE-LABEL: kernel.func @average_pool
+// LOOSE-NOT: arith.divf
+// LOOSE-LABEL: kernel.func @softmax
+// LOOSE: arith.divf %{{.*}}, %{{.*}} : f32
+// LOOSE: arith.mulf
+func.func @quotients(%x: tensor<2x49x8x8xf32>) -> (tensor<2x1x8x8xf32>, tensor<2x47x6x8xf32>, tensor<2x49x8x8xf32>) {
+  %m = graph.reduce_mean %x {axes = array<i64: 1>} : (tensor<2x49x8x8xf32>) -> tensor<2x1x8x8xf32>
+  %a = graph.average_pool %x {kernel = array<i64: 3, 3>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, high = array<i64: 0, 0>, count_padding = false} : (tensor<2x49x8x8xf32>) -> tensor<2x47x6x8xf32>
+  %s = graph.softmax %x {axis = 3 : i64} : (tensor<2x49x8x8xf32>) -> tensor<2x49x8x8xf32>
+  return %m, %a, %s : tensor<2x1x8x8xf32>, tensor<2x47x6x8xf32>, tensor<2x49x8x8xf32>
+}
 }
