@@ -52,7 +52,7 @@ FailureOr<Value> alignParameter(OnnxNode &node, Value parameter, int64_t axis,
     return node.invalid(misfit);
   // If the scale or zero point has several elements along an axis, a dynamic
   // size of the operand along this axis must be equal to their number.
-  for (size_t i = 1; i <= wide.size(); ++i)
+  for (int64_t i = 1; i <= int64_t(wide.size()); ++i)
     if (auto count = wide.end()[-i].known(); count && *count != 1)
       if (Dim size = dimsOf(operand).end()[-i];
           !size.known() && !node.takeEqual(size, *count))
@@ -60,7 +60,7 @@ FailureOr<Value> alignParameter(OnnxNode &node, Value parameter, int64_t axis,
   // If the size of the scale or zero point along an axis is dynamic, there may
   // be only one element along the axis at run time. So the scale or zero point
   // is expanded to the size of the operand.
-  for (size_t i = 1; i <= wide.size(); ++i)
+  for (int64_t i = 1; i <= int64_t(wide.size()); ++i)
     if (mayDiffer(wide.end()[-i], 1))
       wide.end()[-i] = dimsOf(operand).end()[-i];
   Value grown = node.broadcastTo(parameter, wide);

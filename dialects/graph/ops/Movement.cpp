@@ -419,11 +419,12 @@ static bool growsInRun(const Dim &from, const Dim &to) {
 
 LogicalResult ExpandOp::inferTypes(Adaptor op, TypeRule &rule) {
   Dims from = dimsOf(op.getX()), to = rule.statedDims();
-  bool fits = from.size() <= to.size();
-  for (size_t i = 1; fits && i <= from.size(); ++i)
-    fits = from.end()[-i] == to.end()[-i] || from.end()[-i] == 1 ||
-           growsInRun(from.end()[-i], to.end()[-i]);
-  if (!fits)
+  auto fits = [](auto axis) {
+    auto [from, to] = axis;
+    return from == to || from == 1 || growsInRun(from, to);
+  };
+  if (from.size() > to.size() ||
+      !llvm::all_of(llvm::zip(llvm::reverse(from), llvm::reverse(to)), fits))
     return rule.refuse("the operand does not broadcast to the result");
   return rule.result(to, elementOf(op.getX()));
 }
@@ -431,9 +432,10 @@ LogicalResult ExpandOp::inferTypes(Adaptor op, TypeRule &rule) {
 Expr ExpandOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
   Exprs at(idx);
   Dims from = dimsOf(getX()), to = dimsOf(getResult());
-  for (size_t i = 1; i <= from.size(); ++i)
-    if (growsInRun(from.end()[-i], to.end()[-i]))
-      at.end()[-i] = min(idx.end()[-i], b.size(from.end()[-i] - 1));
+  for (auto [position, size, whole] :
+       llvm::zip(llvm::reverse(at), llvm::reverse(from), llvm::reverse(to)))
+    if (growsInRun(size, whole))
+      position = min(position, b.size(size - 1));
   return b.broadcast(b.loadBroadcast(getX(), at), b.lanes());
 }
 

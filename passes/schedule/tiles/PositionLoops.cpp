@@ -139,7 +139,8 @@ private:
       return;
     }
     int64_t lanes = 1;
-    for (int64_t width : llvm::reverse(b.target.lanes(type)))
+    SmallVector<int64_t> widths = b.target.lanes(type);
+    for (int64_t width : llvm::reverse(widths))
       if (width <= whole)
         lanes = width;
     forCoveringTiles(b, whole, lanes, "number", [&](Expr number) {
