@@ -311,7 +311,7 @@ def attribute_twice(folder):
 
 # ------------------------------------------------------------------ shapes and types
 
-@case("invalid-node", node="the_node", text="`output_dtype` must be a floating-point type")
+@case("invalid-node", node="the_node", text="the output `y` cannot have the type tensor(int64)")
 def dequantized_to_integers(folder):
     return model([node("DequantizeLinear", ("x", "s"), output_dtype=I64)], opset=23,
                  inputs=[info("x", (1, 4), onnx.TensorProto.INT8), info("s", ())], outputs=[info("y", (1, 4), I64)])

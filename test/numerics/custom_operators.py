@@ -301,6 +301,8 @@ def source_of(args, model, *options):
 
 def check_texts(args, name, nodes, x, want):
     """Checks nodes that read the strings `x`; `want` are the results by name."""
+    if args.only and args.only not in name:
+        return
     infos = {n: helper.make_tensor_value_info(n, TensorProto.STRING if v.dtype == object else kind(v), v.shape) for n, v in ({"x": x} | want).items()}
     graph = helper.make_graph(nodes, "texts", [infos["x"]], [infos[n] for n in want])
     imports = [helper.make_opsetid("", 20), helper.make_opsetid("ai.onnx.contrib", 1), helper.make_opsetid("com.example", 1)]

@@ -409,8 +409,6 @@ static ImportResult importDequantizeLinear(OnnxNode &node) {
   if (!type)
     return node.unsupported(
         "dequantization to this element type is not supported");
-  if (!isa<FloatType>(type))
-    return node.invalid("`output_dtype` must be a floating-point type");
   return importQuantization<DequantizeOp>(node, elementOf(node.input(0)), type,
                                           {});
 }
