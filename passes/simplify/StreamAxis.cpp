@@ -341,7 +341,7 @@ private:
   /// Updates the types and attributes of the function for the new arguments and
   /// results.
   void updateType() {
-    Block &block = *input.getOwner();
+    Block &block = function.front();
     SmallVector<DictionaryAttr> attrs;
     function.getAllResultAttrs(attrs);
     attrs.resize(function.getNumResults());
