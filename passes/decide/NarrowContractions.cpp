@@ -36,6 +36,13 @@
 // Depthwise convolutions are computed in f32, but their input may be stored in
 // the narrow type. Only if the target multiplies vectors of f16 by a lane are
 // they computed in f16.
+//
+// Recurrent weights of RNN, GRU and LSTM layers are rounded to bf16 on
+// processors where the cost model predicts that a time step gets faster. The
+// layer itself rounds its state to bf16 where these weights multiply it; gates,
+// cell and state stay f32:
+//
+//   lstm(%gates, %r, %h, %c)  ->  lstm(%gates, cast(%r, bf16), %h, %c)
 
 #include "dialects/graph/ElementsData.h"
 #include "dialects/graph/GraphDialect.h"
@@ -46,6 +53,7 @@
 #include "passes/schedule/AttentionAnchor.h"
 #include "passes/schedule/tiles/DotTile.h"
 #include "passes/schedule/tiles/HalfTile.h"
+#include "passes/schedule/tiles/RecurrenceModel.h"
 #include "passes/schedule/tiles/TileWindowModel.h"
 #include "passes/schedule/tiles/WinogradTiles.h"
 #include "passes/simplify/Moves.h"
@@ -173,6 +181,19 @@ bool isBoundByBytes(Operation *op) {
   return rows < few;
 }
 
+/// Whether a time step of `layer`, an RNN, GRU or LSTM, is faster with recurrent
+/// weights of bf16.
+bool isFasterInBFloats(Operation *layer, const TargetDescription &target) {
+  Builder builder(layer->getContext());
+  auto model = [&](Type element) {
+    return schedule::RecurrenceModel::of(layer, element, target,
+                                         /*packs=*/true);
+  };
+  auto wide = model(builder.getF32Type()),
+       narrow = model(builder.getBF16Type());
+  return wide && narrow && narrow->cycles() < wide->cycles();
+}
+
 class Narrowing {
 public:
   Narrowing(func::FuncOp function, const TargetDescription &target,
@@ -193,6 +214,13 @@ public:
              (isTf32 && isBoundByBytes(op));
     });
     inNarrow.insert_range(contractions);
+    if (narrow.isBF16() && !target.isDevice())
+      function.walk([&](Operation *op) {
+        if (isa<RNNOp, GRUOp, LSTMOp>(op) && isFasterInBFloats(op, target) &&
+            llvm::none_of(op->getResults(),
+                          [&](Value v) { return digits.contains(v); }))
+          recurrences.push_back(op);
+      });
   }
 
   void run() {
@@ -211,6 +239,10 @@ public:
         op->setAttr(kMultipliedAttr, TypeAttr::get(builder.getTF32Type()));
       else if (isFilter)
         op->setAttr(kMultipliedAttr, TypeAttr::get(narrow));
+    }
+    for (Operation *layer : recurrences) {
+      OpOperand &weights = schedule::recurrentWeights(layer);
+      weights.set(narrowed(weights.get()));
     }
   }
 
@@ -299,6 +331,8 @@ private:
   bool isTf32;
   Type narrow;
   std::vector<Operation *> contractions;
+  /// The recurrent layers whose recurrent weights are rounded.
+  std::vector<Operation *> recurrences;
   /// The values that must not be rounded.
   llvm::SetVector<Value> digits;
   llvm::DenseSet<Operation *> inNarrow;

@@ -1,10 +1,12 @@
 // Definitions of recurrent layers.
 
+#include "dialects/graph/ops/Recurrent.h"
+
 #include "dialects/graph/ExprNames.h"
-#include "dialects/graph/GraphDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Support/DebugStringHelper.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 
@@ -15,9 +17,9 @@ namespace {
 /// Emits the code that RNN, GRU and LSTM have in common.
 template <typename OpT> class Recurrence {
 public:
-  Recurrence(OpT op, BodyBuilder &b)
-      : op(op), b(b), hidden(shapeOf(op.getH0())[1]), scratch(b.outputs.back()),
-        real(elementOf(op.getScratch())) {}
+  Recurrence(OpT op, BodyBuilder &b, const NarrowProduct *narrow)
+      : op(op), b(b), narrow(narrow), hidden(shapeOf(op.getH0())[1]),
+        scratch(b.outputs.back()), real(elementOf(op.getScratch())) {}
 
   /// Emits loops over the time steps of all sequences, and calls `cell(t,
   /// batch)` for one step of one sequence. After the end of a sequence (operand
@@ -74,10 +76,18 @@ public:
 
   /// Computes scratch[column] = start(column) + sum over k of x(k) * r[k,
   /// column] for the columns of gates [first, first + count), at step `t`. `x`
-  /// loads as many elements as the builder has lanes.
+  /// loads as many elements as the builder has lanes; they are rounded to the
+  /// type of narrow weights.
   void product(Expr t, int64_t first, int64_t count,
                llvm::function_ref<Expr(Expr)> start,
                llvm::function_ref<Expr(Expr)> x) {
+    Type weights = elementOf(op.getR());
+    auto factor = [&](Expr k) {
+      return named(weights == elementOf(op.getGates())
+                       ? x(k)
+                       : convert(convert(x(k), weights), real),
+                   "state");
+    };
     int64_t lanes = b.vectorLanes, block = lanes * BodyBuilder::sumsAtOnce,
             begin = first * hidden, blocks = count * hidden / block;
     // If the weights were packed in panels of `block` columns (each stored as a
@@ -102,6 +112,14 @@ public:
       };
       for (int64_t v = 0; v < many; ++v)
         sums.push_back(b.broadcast(start(offset(v)), b.lanes()));
+      auto storeSums = [&] {
+        for (int64_t v = 0; v < many; ++v)
+          b.store(scratch, sums[v], {offset(v)});
+      };
+      if (narrow) {
+        sums = narrow->addPanel(panel + double(begin / block), sums);
+        return storeSums();
+      }
       int64_t factors =
           many > 1 && hidden % b.factorLanes == 0 ? b.factorLanes : 1;
       auto addRow = [&](Expr k, Expr state, Exprs &carried) {
@@ -116,8 +134,7 @@ public:
           [&](Expr k, ArrayRef<Expr> carried) -> Exprs {
             named(k, "hidden");
             Expr states;
-            (void)b.withLanes(factors,
-                              [&] { return states = named(x(k), "state"); });
+            (void)b.withLanes(factors, [&] { return states = factor(k); });
             Exprs next(carried.begin(), carried.end());
             if (factors == 1)
               addRow(k, states, next);
@@ -130,8 +147,7 @@ public:
                        next);
             return next;
           });
-      for (int64_t v = 0; v < many; ++v)
-        b.store(scratch, sums[v], {offset(v)});
+      storeSums();
     };
     auto panels = [&] {
       // A thread reads the same panels (blocks of columns) of the weights in
@@ -156,6 +172,8 @@ public:
                return {};
              });
     };
+    if (narrow)
+      b.forLanes(hidden, [&](Expr k) { b.store(narrow->state, x(k), {k}); });
     if (blocks > 0)
       (void)b.withLanes(lanes, [&]() -> Expr {
         inPanels ? panels() : inPlace();
@@ -206,6 +224,7 @@ public:
 
   OpT op;
   BodyBuilder &b;
+  const NarrowProduct *narrow;
   int64_t hidden;
   Value scratch;
   Type real;
@@ -242,7 +261,8 @@ static LogicalResult cellTypes(OpAdaptor op, TypeRule &rule, int64_t gates,
                        "[batch, hidden]");
   Dim time = dimsOf(x)[0], batch = dimsOf(x)[1];
   int64_t hidden = shapeOf(h0)[1], width = gates * hidden;
-  if (failed(rule.alike({x, op.getR(), h0})) ||
+  bool isNarrow = elementOf(x).isF32() && elementOf(op.getR()).isBF16();
+  if (failed(rule.alike({x, isNarrow ? x : op.getR(), h0})) ||
       failed(hasSizes(rule, x, {time, batch, width}, "gates")) ||
       failed(rule.shape(op.getR(), {hidden, width}, "recurrent weights")) ||
       failed(hasSizes(rule, h0, {batch, hidden}, "a state")) ||
@@ -280,9 +300,9 @@ LogicalResult LSTMOp::inferTypes(Adaptor op, TypeRule &rule) {
                     "peepholes");
 }
 
-void RNNOp::emitBody(BodyBuilder &b) {
-  Recurrence<RNNOp> r(*this, b);
-  r.copyState(getH0(), 1);
+static void emit(RNNOp op, BodyBuilder &b, const NarrowProduct *narrow) {
+  Recurrence<RNNOp> r(op, b, narrow);
+  r.copyState(op.getH0(), 1);
   r.steps([&](Expr t, Expr batch) {
     r.product(
         t, 0, 1, [&](Expr column) { return r.input(t, batch, column); },
@@ -293,25 +313,25 @@ void RNNOp::emitBody(BodyBuilder &b) {
   });
 }
 
-void GRUOp::emitBody(BodyBuilder &b) {
-  Recurrence<GRUOp> r(*this, b);
-  r.copyState(getH0(), 1);
+static void emit(GRUOp op, BodyBuilder &b, const NarrowProduct *narrow) {
+  Recurrence<GRUOp> r(op, b, narrow);
+  r.copyState(op.getH0(), 1);
   auto input = [&](Expr t, Expr batch) {
     return [&, t, batch](Expr column) { return r.input(t, batch, column); };
   };
   r.steps([&](Expr t, Expr batch) {
     auto state = [&](Expr k) { return r.state(batch, k); };
     r.product(t, 0, 2, input(t, batch), state);
-    if (getBias()) {
+    if (op.getBias()) {
       // Computes only the term of the candidate state that depends on the
       // previous state. The term that depends on the input is added after the
       // multiplication by the reset gate.
       r.product(
           t, 2, 1,
           [&](Expr column) {
-            return convert(
-                b.load(getBias(), {column - static_cast<double>(2 * r.hidden)}),
-                r.real);
+            return convert(b.load(op.getBias(),
+                                  {column - static_cast<double>(2 * r.hidden)}),
+                           r.real);
           },
           state);
     } else {
@@ -326,7 +346,7 @@ void GRUOp::emitBody(BodyBuilder &b) {
     b.forLanes(r.hidden, [&](Expr i) {
       Expr z = named(r.activate(0, r.gate(0, i)), "update"),
            candidate = r.gate(2, i);
-      if (getBias())
+      if (op.getBias())
         candidate = fma(r.activate(0, r.gate(1, i)), candidate,
                         r.input(t, batch, r.column(2, i)));
       candidate = named(r.activate(1, candidate), "candidate");
@@ -335,11 +355,11 @@ void GRUOp::emitBody(BodyBuilder &b) {
   });
 }
 
-void LSTMOp::emitBody(BodyBuilder &b) {
-  Recurrence<LSTMOp> r(*this, b);
-  r.copyState(getH0(), 1);
-  r.copyState(getC0(), 2);
-  Type cellType = elementOf(getC());
+static void emit(LSTMOp op, BodyBuilder &b, const NarrowProduct *narrow) {
+  Recurrence<LSTMOp> r(op, b, narrow);
+  r.copyState(op.getH0(), 1);
+  r.copyState(op.getC0(), 2);
+  Type cellType = elementOf(op.getC());
   r.steps([&](Expr t, Expr batch) {
     r.product(
         t, 0, 4, [&](Expr column) { return r.input(t, batch, column); },
@@ -348,17 +368,17 @@ void LSTMOp::emitBody(BodyBuilder &b) {
       Expr cell =
           named(convert(b.loadOutput(2, cellType, {batch, i}), r.real), "cell");
       auto peep = [&](int64_t gate, Expr x, Expr at) {
-        return getPeepholes()
-                   ? fma(convert(b.load(getPeepholes(), {r.column(gate, i)}),
+        return op.getPeepholes()
+                   ? fma(convert(b.load(op.getPeepholes(), {r.column(gate, i)}),
                                  r.real),
                          at, x)
                    : x;
       };
       Expr in = named(r.activate(0, peep(0, r.gate(0, i), cell)), "input_gate");
-      Expr forget =
-          named(getInputForget() ? 1.0 - in
-                                 : r.activate(0, peep(2, r.gate(2, i), cell)),
-                "forget_gate");
+      Expr forget = named(op.getInputForget()
+                              ? 1.0 - in
+                              : r.activate(0, peep(2, r.gate(2, i), cell)),
+                          "forget_gate");
       Expr candidate = named(r.activate(1, r.gate(3, i)), "candidate");
       Expr next = named(forget * cell + in * candidate, "next_cell");
       Expr out =
@@ -368,5 +388,15 @@ void LSTMOp::emitBody(BodyBuilder &b) {
     });
   });
 }
+
+void emitRecurrence(Operation *layer, BodyBuilder &b,
+                    const NarrowProduct *narrow) {
+  llvm::TypeSwitch<Operation *>(layer).Case<RNNOp, GRUOp, LSTMOp>(
+      [&](auto op) { emit(op, b, narrow); });
+}
+
+void RNNOp::emitBody(BodyBuilder &b) { emitRecurrence(*this, b); }
+void GRUOp::emitBody(BodyBuilder &b) { emitRecurrence(*this, b); }
+void LSTMOp::emitBody(BodyBuilder &b) { emitRecurrence(*this, b); }
 
 } // namespace ingot::graph

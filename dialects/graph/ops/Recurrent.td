@@ -3,7 +3,9 @@
 // The part of the gates that does not depend on the previous step is computed
 // for all steps by one matrix multiplication outside of the operator. Operands:
 // `gates` [time, batch, gates * hidden], the result of this multiplication; the
-// transposed recurrent weights `r` [hidden, gates * hidden]; the initial state.
+// transposed recurrent weights `r` [hidden, gates * hidden]; the initial state. If
+// `r` is bf16 and the other operands are f32, the state is rounded to bf16 where
+// `r` multiplies it; sums and the stored state stay f32.
 // Results: the state after each step, and after the last step. If a sequence is
 // shorter than the longest (`lengths`), its states are padded with zeros.
 // `scratch` is temporary memory for the gates of one step of one sequence.

@@ -5,10 +5,14 @@
 // summed together in registers. If the weights take more than three quarters of
 // the L2 cache, every other time step reads the panels in reverse order, since
 // the panels that were read last are still in the cache.
+//
+// Weights of bf16 (--fast=bf16) are multiplied by dot products. Before each
+// product, the state is rounded to bf16 into a scratch buffer.
 
-#include "passes/schedule/Anchors.h"
+#include "dialects/graph/ops/Recurrent.h"
 #include "passes/schedule/Strategy.h"
-#include "passes/schedule/tiles/PanelKernel.h"
+#include "passes/schedule/tiles/DotTile.h"
+#include "passes/schedule/tiles/RecurrenceModel.h"
 
 using namespace mlir;
 using namespace ingot::graph;
@@ -23,16 +27,9 @@ public:
     if (!isa_and_nonnull<RNNOp, GRUOp, LSTMOp>(anchor) || group.isStrict() ||
         group.results() != anchor->getResults())
       return false;
-    Value weights = weightsOf(anchor).get();
-    // The sums of the last gate of a GRU are computed separately from those of
-    // the other gates, so each gate must consist of whole panels of packed
-    // weights.
-    int64_t width =
-        isa<GRUOp>(anchor) ? shapeOf(weights).front() : shapeOf(weights).back();
-    return isa<Float32Type>(elementOf(weights)) &&
-           mayBeInPanels(weights, group.packs) &&
-           group.target.maxLanes(elementOf(weights)) > 1 &&
-           width % panelColumns(weights, group.target) == 0;
+    auto packed = packedWeights(anchor);
+    auto model = modelOf(group);
+    return model && (!packed || int64_t(packed.getGroup()) == stepsOf(*model));
   }
 
   ArrayRef<PlanKey> planKeys() const override {
@@ -42,92 +39,95 @@ public:
     return keys;
   }
   SmallVector<Plan> plans(GroupOnTarget group) const override {
-    Value weights = weightsOf(group.anchor()).get();
+    RecurrenceModel model = *modelOf(group);
     auto plan = [&](StringRef order) {
-      return Plan(weights.getContext(),
-                  {{"columns", panelColumns(weights, group.target)}},
+      return Plan(group.anchor()->getContext(), {{"columns", model.columns}},
                   {{"order", order}});
     };
     SmallVector<Plan> plans{plan("forward"), plan("alternating")};
-    if (exceedsL2(weights, group.target))
+    if (model.exceedsL2())
       std::swap(plans[0], plans[1]);
     return plans;
   }
   double cost(GroupOnTarget group, const Plan &) const override {
-    Operation *anchor = group.anchor();
-    int64_t steps = product(shapeOf(anchor->getOperand(0)).drop_back());
-    return double(steps) * cyclesOfStep(anchor, group.target);
+    int64_t steps = product(shapeOf(group.anchor()->getOperand(0)).drop_back());
+    return double(steps) * modelOf(group)->cycles();
   }
   std::string refuse(GroupOnTarget group, const Plan &plan) const override {
-    Value weights = weightsOf(group.anchor()).get();
-    int64_t columns = panelColumns(weights, group.target);
+    int64_t columns = modelOf(group)->columns;
     if (plan.number("columns") != columns)
       return "the plan has columns = " +
              std::to_string(plan.number("columns")) +
              ", but must have as many columns as are summed at a time, " +
              std::to_string(columns);
-    return refusePanels(columns, columns,
-                        weights.getDefiningOp<UnpackPanelsOp>());
+    return refusePanels(columns, columns, packedWeights(group.anchor()));
   }
 
   void pack(GroupOnTarget group, const Plan &plan) const override {
-    packPanels(group.op(), weightsOf(group.anchor()), plan.number("columns"),
-               /*tail=*/0, /*steps=*/1);
+    packPanels(group.op(), recurrentWeights(group.anchor()),
+               plan.number("columns"), /*tail=*/0, stepsOf(*modelOf(group)));
   }
 
   bool takesDynamicSizes() const override { return true; }
 
   void emit(KernelBuilder &b) const override {
     Operation *anchor = b.group.anchor();
+    RecurrenceModel model = *modelOf(b.group);
     b.vectorLanes = b.plan.number("columns") / BodyBuilder::sumsAtOnce;
     if (b.target.multiplyByLane)
-      b.factorLanes = b.target.maxLanes(elementOf(weightsOf(anchor).get()));
+      b.factorLanes = b.vectorLanes;
     b.alternates = b.plan.word("order") == "alternating";
-    b.sharedCycles = cyclesOfSharedStep(anchor, b.target);
-    cast<BodyOpInterface>(anchor).emitBody(b);
+    b.sharedCycles = cyclesOfSharedStep(model, b.target);
+    Value weights = recurrentWeights(anchor).get();
+    auto panels = PackedPanels::of(b, weights);
+    if (!model.dots || !panels)
+      return emitRecurrence(anchor, b);
+    int64_t hidden = shapeOf(weights).front();
+    NarrowProduct dots;
+    dots.state = b.scratch({hidden}, panels->type);
+    dots.addPanel = [&](Expr panel, ArrayRef<Expr> sums) {
+      Tile tile{/*rows=*/1, {}, Exprs(sums.begin(), sums.end())};
+      tile.columns.columns = model.columns;
+      tile.columns.lanes.assign(BodyBuilder::sumsAtOnce, b.vectorLanes);
+      auto state = [&](int64_t, Expr step) {
+        return b.loadFrom(dots.state, panels->type, {step});
+      };
+      auto columns = [&](Expr group, int64_t, int64_t column, int64_t lanes) {
+        return panels->load(b, panel, group, column, lanes);
+      };
+      accumulateDots(b, tile, *model.dots, hidden,
+                     {state, columns, panels->type, panels->type, {}});
+      return tile.sums;
+    };
+    emitRecurrence(anchor, b, &dots);
   }
 
 private:
-  /// Whether the weights do not stay in the L2 cache from step to step.
-  static bool exceedsL2(Value weights, const TargetDescription &target) {
-    return 4 * sizeOf(weights) > 3 * target.l2Bytes;
+  static std::optional<RecurrenceModel> modelOf(GroupOnTarget group) {
+    Operation *anchor = group.anchor();
+    return RecurrenceModel::of(anchor,
+                               elementOf(recurrentWeights(anchor).get()),
+                               group.target, group.packs);
   }
-  /// Estimates the cycles of the matrix-vector product in one time step of one
-  /// sequence: one load and one multiply-add per vector of weights.
-  static double cyclesOfStep(Operation *anchor,
-                             const TargetDescription &target) {
-    Value weights = weightsOf(anchor).get();
-    double bytes = double(sizeOf(weights)),
-           vectors = bytes / double(target.maxLanes(elementOf(weights)) *
-                                    int64_t(sizeof(float))),
-           ofVector =
-               1 / std::min(target.rates.multiplyAdds, target.rates.loads);
-    if (bytes > double(target.l1Bytes))
-      ofVector += target.rates.missedLoad;
-    double cycles = ofVector * vectors;
-    return exceedsL2(weights, target)
-               ? std::max(cycles, bytes / target.rates.cacheBytes)
-               : cycles;
+  static UnpackPanelsOp packedWeights(Operation *anchor) {
+    return recurrentWeights(anchor).get().getDefiningOp<UnpackPanelsOp>();
   }
-  /// Returns the cycles of that product; nothing if threads do not divide it,
-  /// because the target has no threads or the cycles are too few.
+  /// Returns how many K steps of a column are adjacent in packed weights.
+  static int64_t stepsOf(const RecurrenceModel &model) {
+    return model.dots ? model.dots->group : 1;
+  }
+  /// Returns the cycles of the product in one time step; nothing if threads do
+  /// not divide it, because the target has no threads or the cycles are too
+  /// few.
   static std::optional<int64_t>
-  cyclesOfSharedStep(Operation *anchor, const TargetDescription &target) {
+  cyclesOfSharedStep(const RecurrenceModel &model,
+                     const TargetDescription &target) {
     if (target.isDevice() || !target.hasThreads)
       return std::nullopt;
-    double cycles = cyclesOfStep(anchor, target);
+    double cycles = model.cycles();
     if (cycles / 2 <= double(target.forkCycles))
       return std::nullopt;
     return int64_t(cycles);
-  }
-  static int64_t sizeOf(Value weights) {
-    return tensorType(weights).getNumElements() * int64_t(sizeof(float));
-  }
-  static OpOperand &weightsOf(Operation *anchor) {
-    return anchor->getOpOperand(1);
-  }
-  static int64_t panelColumns(Value weights, const TargetDescription &target) {
-    return target.maxLanes(elementOf(weights)) * BodyBuilder::sumsAtOnce;
   }
 };
 

@@ -196,3 +196,46 @@ func.func @both(%x: tensor<8x4xf32>, %w: tensor<4x8xf32>) -> (tensor<8x8xf32>, t
   %s = graph.sigmoid %a : (tensor<8x4xf32>) -> tensor<8x4xf32>
   return %y, %i, %s : tensor<8x8xf32>, tensor<8x4xsi32>, tensor<8x4xf32>
 }
+
+// The recurrent weights of LSTM, GRU and RNN are rounded to bf16; gates, state
+// and cell stay f32. With dot products of bf16 that are slow, bf16 pays off only
+// if weights of f32 do not stay in the L2 cache. Weights that do not fill panels
+// stay f32, and so do all weights with fast=tf32 and fast=f16.
+// CHECK-LABEL: @recurrent(
+// CHECK-DAG: %[[L:.*]] = graph.cast %{{.*}} : (tensor<256x1024xf32>) -> tensor<256x1024xbf16>
+// CHECK-DAG: %[[G:.*]] = graph.cast %{{.*}} : (tensor<128x384xf32>) -> tensor<128x384xbf16>
+// CHECK-DAG: %[[R:.*]] = graph.cast %{{.*}} : (tensor<1024x1024xf32>) -> tensor<1024x1024xbf16>
+// CHECK: graph.lstm %arg0, %[[L]], %arg1, %arg1 {{.*}} : (tensor<9x1x1024xf32>, tensor<256x1024xbf16>, tensor<1x256xf32>, tensor<1x256xf32>) -> (tensor<9x1x256xf32>
+// CHECK: graph.gru %arg2, %[[G]], %arg3 {{.*}}reverse
+// CHECK: graph.rnn %arg0, %[[R]], %arg4
+// CHECK: graph.gru %{{.*}} : (tensor<9x1x192xf32>, tensor<64x192xf32>
+// TILES-LABEL: @recurrent(
+// TILES: graph.lstm {{.*}} tensor<256x1024xf32>
+// TILES: graph.gru {{.*}} tensor<128x384xf32>
+// TILES: graph.rnn {{.*}} tensor<1024x1024xbf16>
+// TF32-LABEL: @recurrent(
+// TF32-NOT: bf16
+// HALF-LABEL: @recurrent(
+// HALF-NOT: tensor<1024x1024xf16>
+func.func @recurrent(%gates: tensor<9x1x1024xf32>, %h: tensor<1x256xf32>, %few: tensor<9x1x384xf32>, %state: tensor<1x128xf32>, %long: tensor<1x1024xf32>, %fewest: tensor<9x1x192xf32>, %short: tensor<1x64xf32>) -> (tensor<9x1x256xf32>, tensor<9x1x128xf32>, tensor<9x1x1024xf32>, tensor<9x1x64xf32>) {
+  %l = graph.constant dense_resource<of_lstm> : tensor<256x1024xf32> : tensor<256x1024xf32>
+  %g = graph.constant dense_resource<of_gru> : tensor<128x384xf32> : tensor<128x384xf32>
+  %r = graph.constant dense_resource<of_rnn> : tensor<1024x1024xf32> : tensor<1024x1024xf32>
+  %f = graph.constant dense_resource<of_few> : tensor<64x192xf32> : tensor<64x192xf32>
+  %a:4 = graph.lstm %gates, %l, %h, %h {activations = ["Sigmoid", "Tanh", "Tanh"], alpha = array<f64: 0.0, 0.0, 0.0>, beta = array<f64: 0.0, 0.0, 0.0>, operandSegmentSizes = array<i32: 1, 1, 1, 1, 0, 0>} : (tensor<9x1x1024xf32>, tensor<256x1024xf32>, tensor<1x256xf32>, tensor<1x256xf32>) -> (tensor<9x1x256xf32>, tensor<1x256xf32>, tensor<1x256xf32>, tensor<1024xf32>)
+  %b:3 = graph.gru %few, %g, %state {reverse, activations = ["Sigmoid", "Tanh"], alpha = array<f64: 0.0, 0.0>, beta = array<f64: 0.0, 0.0>, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0>} : (tensor<9x1x384xf32>, tensor<128x384xf32>, tensor<1x128xf32>) -> (tensor<9x1x128xf32>, tensor<1x128xf32>, tensor<384xf32>)
+  %c:3 = graph.rnn %gates, %r, %long {activations = ["Tanh"], alpha = array<f64: 0.0>, beta = array<f64: 0.0>} : (tensor<9x1x1024xf32>, tensor<1024x1024xf32>, tensor<1x1024xf32>) -> (tensor<9x1x1024xf32>, tensor<1x1024xf32>, tensor<1024xf32>)
+  %d:3 = graph.gru %fewest, %f, %short {activations = ["Sigmoid", "Tanh"], alpha = array<f64: 0.0, 0.0>, beta = array<f64: 0.0, 0.0>, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0>} : (tensor<9x1x192xf32>, tensor<64x192xf32>, tensor<1x64xf32>) -> (tensor<9x1x64xf32>, tensor<1x64xf32>, tensor<192xf32>)
+  return %a#0, %b#0, %c#0, %d#0 : tensor<9x1x256xf32>, tensor<9x1x128xf32>, tensor<9x1x1024xf32>, tensor<9x1x64xf32>
+}
+
+// An LSTM whose states become integers keeps weights of f32.
+// CHECK-LABEL: @exact_states(
+// CHECK-NOT: bf16
+// CHECK: graph.lstm
+func.func @exact_states(%gates: tensor<9x1x1024xf32>, %h: tensor<1x256xf32>) -> tensor<9x1x256xsi32> {
+  %l = graph.constant dense_resource<of_lstm> : tensor<256x1024xf32> : tensor<256x1024xf32>
+  %a:4 = graph.lstm %gates, %l, %h, %h {activations = ["Sigmoid", "Tanh", "Tanh"], alpha = array<f64: 0.0, 0.0, 0.0>, beta = array<f64: 0.0, 0.0, 0.0>, operandSegmentSizes = array<i32: 1, 1, 1, 1, 0, 0>} : (tensor<9x1x1024xf32>, tensor<256x1024xf32>, tensor<1x256xf32>, tensor<1x256xf32>) -> (tensor<9x1x256xf32>, tensor<1x256xf32>, tensor<1x256xf32>, tensor<1024xf32>)
+  %i = graph.cast %a#0 : (tensor<9x1x256xf32>) -> tensor<9x1x256xsi32>
+  return %i : tensor<9x1x256xsi32>
+}

@@ -1,4 +1,5 @@
 // RUN: %ingot-opt %s -decide-form-groups=target=x86-64-v4 -decide-pack-weights=target=x86-64-v4 | FileCheck %s
+// RUN: %ingot-opt %s -decide-form-groups=target=x86-64-v4+bf16 -decide-pack-weights=target=x86-64-v4+bf16 | FileCheck %s --check-prefix=NARROW
 // RUN: %ingot-opt %s -decide-form-groups=target=generic -decide-pack-weights=target=generic | FileCheck %s --check-prefix=SCALAR
 // RUN: %ingot-opt %s -decide-form-groups=target=cortex-m4 -decide-pack-weights=target=cortex-m4 | FileCheck %s --check-prefix=SHORT
 // RUN: %ingot-opt %s -decide-form-groups=target=cortex-m55 -decide-pack-weights=target=cortex-m55 | FileCheck %s --check-prefix=SHORT
@@ -154,6 +155,19 @@ func.func @gru_of_few(%gates: tensor<9x1x192xf32>, %h: tensor<1x64xf32>) -> tens
   %r = graph.constant dense_resource<few_weights> : tensor<64x192xf32> : tensor<64x192xf32>
   %y:3 = graph.gru %gates, %r, %h {activations = ["Sigmoid", "Tanh"], alpha = array<f64: 0.0, 0.0>, beta = array<f64: 0.0, 0.0>, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0>} : (tensor<9x1x192xf32>, tensor<64x192xf32>, tensor<1x64xf32>) -> (tensor<9x1x64xf32>, tensor<1x64xf32>, tensor<192xf32>)
   return %y#0 : tensor<9x1x64xf32>
+}
+
+// Weights of bf16 are packed in pairs of K steps. Half as many bytes stay in the
+// L2 cache.
+// NARROW-LABEL: @narrow_recurrence(
+// NARROW: graph.pack_panels %{{.*}} {group = 2 : i64, panel = 128 : i64, tail = 0 : i64} : (tensor<256x1024xbf16>) -> tensor<262144xbf16>
+// NARROW-NEXT: graph.group "recurrence"({{.*}}) {plan = {columns = 128 : i64, order = "forward"}}
+// SCALAR-LABEL: @narrow_recurrence(
+// SCALAR: graph.group "body"
+func.func @narrow_recurrence(%gates: tensor<9x1x1024xf32>, %h: tensor<1x256xf32>, %c: tensor<1x256xf32>) -> tensor<9x1x256xf32> {
+  %r = graph.constant dense_resource<narrow_weights> : tensor<256x1024xbf16> : tensor<256x1024xbf16>
+  %y:4 = graph.lstm %gates, %r, %h, %c {activations = ["Sigmoid", "Tanh", "Tanh"], alpha = array<f64: 0.0, 0.0, 0.0>, beta = array<f64: 0.0, 0.0, 0.0>, operandSegmentSizes = array<i32: 1, 1, 1, 1, 0, 0>} : (tensor<9x1x1024xf32>, tensor<256x1024xbf16>, tensor<1x256xf32>, tensor<1x256xf32>) -> (tensor<9x1x256xf32>, tensor<1x256xf32>, tensor<1x256xf32>, tensor<1024xf32>)
+  return %y#0 : tensor<9x1x256xf32>
 }
 
 // On microcontrollers, whose memory is limited, filters and biases that are
