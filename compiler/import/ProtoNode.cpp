@@ -197,6 +197,8 @@ FailureOr<SmallVector<double>> ProtoNode::requireFloats(unsigned i,
 }
 
 LogicalResult ProtoNode::unsupported(const Twine &reason, const Twine &hint) {
+  if (isDiscarded())
+    return failure();
   const graph::OnnxOperator *op =
       graph::OnnxRegistry::get().lookup(at.node.domain(), at.node.op_type());
   std::string text = hint.str();
@@ -232,7 +234,7 @@ LogicalResult ProtoNode::requireEqual(const graph::Dim &x, const graph::Dim &y,
     return success();
   if (importer.restate(at, x, y)) {
     isReplaced = true;
-    if (isRepeatable)
+    if (isDiscarded())
       return failure();
     llvm::copy(ArrayRef(at.inputs).take_front(inputs.size()), inputs.begin());
     return success();
@@ -248,6 +250,8 @@ void ProtoNode::warnOfReadings(const Twine &difference, const Twine &wayOut) {
 }
 
 LogicalResult ProtoNode::invalid(const Twine &reason) {
+  if (isDiscarded())
+    return failure();
   importer.report(DiagnosticId::InvalidNode,
                   "`" + printable(at.node.op_type()) + "`: " + reason, at);
   return failure();

@@ -90,6 +90,9 @@ public:
                       const llvm::Twine &wayOut) override;
 
 private:
+  /// Whether the import function will be called again: what it reports until
+  /// then does not hold.
+  bool isDiscarded() const { return isRepeatable && isReplaced; }
   const onnx::AttributeProto *find(llvm::StringRef name) const;
   mlir::DenseElementsAttr require(unsigned i, llvm::StringRef what);
 

@@ -375,6 +375,8 @@ def branches(ingot):
     of("scattered, or not", [node("ScatterND", ["x", "n", "z"], ["r"])], [node("Neg", ["x"], ["r"])], [*y, ("n", I, ["e", 1])],
        [(True, z(values((6, 3), (2, 3)), ints(4, 1).reshape(2, 1))), (False, z(values((6, 3), (1, 2)), ints(4, 1).reshape(2, 1)))],
        [(True, z(values((6, 3), (1, 3)), ints(4, 1).reshape(2, 1)))])
+    of("one-hot, or not", [node("Cast", ["x"], ["i"], to=I), node("OneHot", ["i", "one", "n"], ["r"])], [node("Unsqueeze", ["x", "zero"], ["r"])],
+       [*y[:1], ("n", F, ["e"])], [(True, z(values((2, 3)), normal(2))), (False, z(values((2, 3)), normal(3)))], [(True, z(values((2, 3)), normal(3)))])
     of("normalized, or not", [node("GroupNormalization", ["x", "n", "m"], ["r"], num_groups=4)], [node("Neg", ["x"], ["r"])],
        [("x", F, ["a", 4, "b"]), ("n", F, ["e"]), ("m", F, ["f"])],
        [(True, z(values((2, 4, 5)), normal(4), normal(4))), (False, z(values((2, 4, 5)), normal(3), normal(1)))],

@@ -237,17 +237,15 @@ static std::optional<ImportResult> resizeAtRunTime(OnnxNode &node,
   if (!hasDynamicSizes(node.input(0).getType()) && isRoiKnown && isKnown &&
       node.constantInput(byInput))
     return std::nullopt;
-  for (auto [vector, length] :
-       {std::pair(given, axes.size()), std::pair(roi, 2 * axes.size())}) {
-    if (vector && shapeOf(vector).size() != 1)
-      return ImportResult(
-          node.invalid("scales, sizes and roi must be vectors"));
-    if (vector && failed(node.requireEqual(
-                      dimsOf(vector)[0], length,
-                      "the number of entries of scales, sizes or roi, which "
-                      "needs one (roi: two) for each axis")))
-      return ImportResult(failure());
-  }
+  auto hasLength = [&](Value vector, size_t length) {
+    return shapeOf(vector).size() == 1 &&
+           succeeded(node.requireEqual(dimsOf(vector)[0], length,
+                                       "the number of entries, and of axes"));
+  };
+  if (!hasLength(given, axes.size()) ||
+      (roi && !hasLength(roi, 2 * axes.size())))
+    return ImportResult(node.invalid("scales and sizes must have one entry for "
+                                     "each axis, and roi must have two"));
   ResizeInputs in{llvm::to_vector(axes), {}, {}, roi, {}, {}};
   (bySizes ? in.sizes : in.scales) = node.input(byInput);
   if (bySizes && isKnown && mode.policy == "stretch") {
