@@ -9,23 +9,23 @@
 // CHECK-LABEL: @by_lane(
 // CHECK: scf.for %{{.*}} = %c0{{.*}} to %c2
 // CHECK: scf.for %{{.*}} = %c0{{.*}} to %c20
-// CHECK: vector.load %{{.*}} : memref<2x333xf16>, vector<8xf16>
+// CHECK: vector.load %{{.*}} : memref<8x333xf16>, vector<8xf16>
 // CHECK: vector.load %{{.*}} : memref<2664xf16>, vector<8xf16>
-// CHECK-COUNT-16: kernel.dot %{{.*}} : vector<8xf16>, vector<8xf16>
+// CHECK-COUNT-64: kernel.dot %{{.*}} : vector<8xf16>, vector<8xf16>
 // CHECK-NOT: kernel.dot
 // CHECK: scf.yield
 // CHECK: vector.extract_strided_slice %{{.*}} {offsets = [0], sizes = [4], strides = [1]} : vector<8xf16> to vector<4xf16>
 // CHECK: arith.extf %{{.*}} : vector<4xf16> to vector<4xf32>
 // CHECK: vector.extract_strided_slice %{{.*}} {offsets = [4], sizes = [4], strides = [1]} : vector<8xf16> to vector<4xf16>
 // CHECK: scf.yield
-// CHECK-COUNT-16: kernel.dot
-// CHECK-COUNT-10: kernel.dot
+// CHECK-COUNT-64: kernel.dot
+// CHECK-COUNT-40: kernel.dot
 // CHECK-NOT: kernel.dot
 // CHECK: return
-kernel.func @by_lane(%x: tensor<2x333xf16>, %w: tensor<2664xf16>) -> tensor<2x8xf32> attributes {strategy = "integer-product", plan = {columns = 8, rows = 2, splits = 1}, comment = ""} {
+kernel.func @by_lane(%x: tensor<8x333xf16>, %w: tensor<2664xf16>) -> tensor<8x8xf32> attributes {strategy = "integer-product", plan = {columns = 8, rows = 8, splits = 1}, comment = ""} {
   %u = graph.unpack_panels %w {panel = 8 : i64, tail = 0 : i64, group = 1 : i64} : (tensor<2664xf16>) -> tensor<333x8xf16>
-  %y = graph.matmul %x, %u {graph.multiplied = f16} : (tensor<2x333xf16>, tensor<333x8xf16>) -> tensor<2x8xf32>
-  kernel.return %y : tensor<2x8xf32>
+  %y = graph.matmul %x, %u {graph.multiplied = f16} : (tensor<8x333xf16>, tensor<333x8xf16>) -> tensor<8x8xf32>
+  kernel.return %y : tensor<8x8xf32>
 }
 
 // A convolution of few steps, whose epilogue is a clamp, has f16 sums to the
@@ -41,12 +41,12 @@ kernel.func @by_lane(%x: tensor<2x333xf16>, %w: tensor<2664xf16>) -> tensor<2x8x
 // CHECK: vector.store %{{.*}} : memref<{{.*}}xf16>, vector<8xf16>
 // CHECK-NOT: vector<4xf16>
 // CHECK: return
-kernel.func @to_the_end(%x: tensor<1x2x2x16xf16>, %p: tensor<128xf16>, %bias: tensor<8xf32>) -> tensor<1x2x2x8xf16> attributes {strategy = "convolution", plan = {columns = 8, order = "tiles", rows = 2, splits = 1}, comment = ""} {
+kernel.func @to_the_end(%x: tensor<1x2x4x16xf16>, %p: tensor<128xf16>, %bias: tensor<8xf32>) -> tensor<1x2x4x8xf16> attributes {strategy = "convolution", plan = {columns = 8, order = "tiles", rows = 2, splits = 1}, comment = ""} {
   %w = graph.unpack_panels %p {panel = 8 : i64, tail = 0 : i64, group = 1 : i64} : (tensor<128xf16>) -> tensor<1x1x16x8xf16>
-  %y = graph.conv %x, %w, %bias {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, groups = 1 : i64, graph.multiplied = f16} : (tensor<1x2x2x16xf16>, tensor<1x1x16x8xf16>, tensor<8xf32>) -> tensor<1x2x2x8xf32>
-  %z = graph.relu %y : (tensor<1x2x2x8xf32>) -> tensor<1x2x2x8xf32>
-  %r = graph.cast %z : (tensor<1x2x2x8xf32>) -> tensor<1x2x2x8xf16>
-  kernel.return %r : tensor<1x2x2x8xf16>
+  %y = graph.conv %x, %w, %bias {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, groups = 1 : i64, graph.multiplied = f16} : (tensor<1x2x4x16xf16>, tensor<1x1x16x8xf16>, tensor<8xf32>) -> tensor<1x2x4x8xf32>
+  %z = graph.relu %y : (tensor<1x2x4x8xf32>) -> tensor<1x2x4x8xf32>
+  %r = graph.cast %z : (tensor<1x2x4x8xf32>) -> tensor<1x2x4x8xf16>
+  kernel.return %r : tensor<1x2x4x8xf16>
 }
 
 // With an epilogue in f32, they start with zero, and the bias is added after all
@@ -58,11 +58,11 @@ kernel.func @to_the_end(%x: tensor<1x2x2x16xf16>, %p: tensor<128xf16>, %bias: te
 // CHECK: %[[BIAS:.*]] = vector.load %{{.*}} : memref<8xf32>, vector<4xf32>
 // CHECK: arith.addf %{{.*}}, %[[BIAS]]
 // CHECK: return
-kernel.func @widened_once(%x: tensor<1x2x2x16xf16>, %p: tensor<128xf16>, %bias: tensor<8xf32>) -> tensor<1x2x2x8xf32> attributes {strategy = "convolution", plan = {columns = 8, order = "tiles", rows = 2, splits = 1}, comment = ""} {
+kernel.func @widened_once(%x: tensor<1x2x4x16xf16>, %p: tensor<128xf16>, %bias: tensor<8xf32>) -> tensor<1x2x4x8xf32> attributes {strategy = "convolution", plan = {columns = 8, order = "tiles", rows = 2, splits = 1}, comment = ""} {
   %w = graph.unpack_panels %p {panel = 8 : i64, tail = 0 : i64, group = 1 : i64} : (tensor<128xf16>) -> tensor<1x1x16x8xf16>
-  %y = graph.conv %x, %w, %bias {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, groups = 1 : i64, graph.multiplied = f16} : (tensor<1x2x2x16xf16>, tensor<1x1x16x8xf16>, tensor<8xf32>) -> tensor<1x2x2x8xf32>
-  %z = graph.relu %y : (tensor<1x2x2x8xf32>) -> tensor<1x2x2x8xf32>
-  kernel.return %z : tensor<1x2x2x8xf32>
+  %y = graph.conv %x, %w, %bias {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, groups = 1 : i64, graph.multiplied = f16} : (tensor<1x2x4x16xf16>, tensor<1x1x16x8xf16>, tensor<8xf32>) -> tensor<1x2x4x8xf32>
+  %z = graph.relu %y : (tensor<1x2x4x8xf32>) -> tensor<1x2x4x8xf32>
+  kernel.return %z : tensor<1x2x4x8xf32>
 }
 
 // A depthwise convolution adds the products of a window in f16.
@@ -118,4 +118,17 @@ kernel.func @sampled(%x: tensor<1x4x4x16xf16>, %p: tensor<4096xf16>) -> tensor<1
   %w = graph.restore_kernel %u {size = 2 : i64} : (tensor<16x16x16xf16>) -> tensor<3x3x16x16xf16>
   %y = graph.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, groups = 1 : i64, graph.multiplied = f16} : (tensor<1x4x4x16xf16>, tensor<3x3x16x16xf16>) -> tensor<1x4x4x16xf32>
   kernel.return %y : tensor<1x4x4x16xf32>
+}
+
+// A product of few rows is bound by reading the weights: its f16 sums are widened
+// after each vector of eight K steps.
+// CHECK-LABEL: @few_rows(
+// CHECK-COUNT-8: kernel.dot %{{.*}} : vector<8xf16>, vector<8xf16>
+// CHECK-NOT: kernel.dot
+// CHECK: arith.extf %{{.*}} : vector<4xf16> to vector<4xf32>
+// CHECK: return
+kernel.func @few_rows(%x: tensor<1x64xf16>, %w: tensor<512xf16>) -> tensor<1x8xf32> attributes {strategy = "integer-product", plan = {columns = 8, rows = 1, splits = 1}, comment = ""} {
+  %u = graph.unpack_panels %w {panel = 8 : i64, tail = 0 : i64, group = 1 : i64} : (tensor<512xf16>) -> tensor<64x8xf16>
+  %y = graph.matmul %x, %u {graph.multiplied = f16} : (tensor<1x64xf16>, tensor<64x8xf16>) -> tensor<1x8xf32>
+  kernel.return %y : tensor<1x8xf32>
 }
