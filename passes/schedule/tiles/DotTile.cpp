@@ -281,9 +281,11 @@ private:
   /// Returns the f16 sums `halves` plus the products of `steps` K steps, from K
   /// step `first` on.
   Exprs addSteps(Expr first, int64_t steps, Exprs halves) {
-    int64_t several = form.rowGroups, trips = steps / several;
-    auto addTrip = [&](Expr trip, ArrayRef<Expr> carried) {
-      Expr step = named(first + trip * double(several), "step");
+    int64_t several = form.rowGroups, trips = steps / several,
+            left = steps % several;
+    // Adds the products of lanes [firstLane, several) of the vectors of the
+    // rows at K step `step`.
+    auto addLanes = [&](Expr step, int64_t firstLane, ArrayRef<Expr> carried) {
       SmallVector<Value> rows;
       for (int64_t row = firstRow; row < endRow; ++row)
         rows.push_back(kernel::nameValue(
@@ -291,7 +293,7 @@ private:
                 b, b.withLanes(several, [&] { return operands.a(row, step); })),
             "x_" + Twine(row)));
       Exprs sums(carried.begin(), carried.end());
-      for (int64_t lane = 0; lane < several; ++lane)
+      for (int64_t lane = firstLane; lane < several; ++lane)
         addStep(named(step + double(lane), "step_" + Twine(lane)), sums,
                 [&](int64_t row, int64_t lanes) {
                   return dots.groupParts(rows[row], lane, lanes);
@@ -299,8 +301,15 @@ private:
       return sums;
     };
     if (trips)
-      halves = b.loop(trips, halves, addTrip);
-    for (int64_t step = trips * several; step < steps; ++step)
+      halves = b.loop(trips, halves, [&](Expr trip, ArrayRef<Expr> carried) {
+        return addLanes(named(first + trip * double(several), "step"), 0,
+                        carried);
+      });
+    // The last vector overlaps the one before it.
+    if (trips && left)
+      return addLanes(named(first + double(steps - several), "last_step"),
+                      several - left, halves);
+    for (int64_t step = 0; step < left; ++step)
       addStep(first + double(step), halves, [&](int64_t row, int64_t lanes) {
         Value x = asStored(b, b.withLanes(1, [&] {
           return operands.a(firstRow + row, first + double(step));

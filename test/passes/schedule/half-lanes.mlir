@@ -4,8 +4,8 @@
 // Multiplication by a lane, with sums in f16: one load of a row brings eight K
 // steps, and a vector of f16 weights has the columns of two vectors of f32
 // sums. After every 160 K steps the f16 sums are added to the f32 sums. Of 333 K
-// steps, the last 13 are one iteration of eight, and five that are broadcast to
-// all lanes.
+// steps, the last 13 are one iteration of eight, and the last five lanes of a
+// load that overlaps it.
 // CHECK-LABEL: @by_lane(
 // CHECK: scf.for %{{.*}} = %c0{{.*}} to %c2
 // CHECK: scf.for %{{.*}} = %c0{{.*}} to %c20
