@@ -365,7 +365,8 @@ private:
                 lanes[v]);
           },
           stepName, chunks);
-    accumulateDots(b, tile, *form, steps,
+    accumulateDots(b, tile,
+                   isInHalves(panel) ? stagesOf(*form, 0) : *form, steps,
                    {x,
                     [&](Expr group, int64_t, int64_t column, int64_t lanes) {
                       return weights(group, column, lanes);

@@ -101,23 +101,47 @@ kernel.func @depthwise_wide_bias(%x: tensor<1x4x4x8xf16>, %w: tensor<3x3x1x8xf16
   kernel.return %y : tensor<1x2x2x8xf32>
 }
 
-// Winograd's algorithm transforms in f32, and stores and multiplies f16. As sums
-// of inputs may be four times as large as the inputs, they are divided by 4
-// before they are rounded, and the outputs are multiplied by 4.
+// Winograd's algorithm computes everything in f16. As sums of inputs may be four
+// times as large as the inputs, inputs are divided by 4 before they are
+// transformed; the weights are multiplied by 4 (test/unit/Winograd.cpp).
 // CHECK-LABEL: @sampled(
-// CHECK-SAME: memref<1x16x4x16xf16>{{.*}}, %{{.*}}: memref<1x16x4x16xf32>
-// CHECK: arith.constant 2.500000e-01 : f32
-// CHECK: %[[SCALED:.*]] = arith.mulf %{{.*}}, %{{.*}} : vector<4xf32>
-// CHECK: arith.truncf %[[SCALED]] : vector<4xf32> to vector<4xf16>
+// CHECK-SAME: memref<1x16x4x16xf16>{{.*}}, %{{.*}}: memref<1x16x4x16xf16>
+// CHECK: %[[QUARTER:.*]] = vector.broadcast %{{.*}} : f16 to vector<8xf16>
+// CHECK: arith.mulf %{{.*}}, %[[QUARTER]] : vector<8xf16>
+// CHECK: arith.subf %{{.*}} : vector<8xf16>
 // CHECK: kernel.dot %{{.*}} : vector<8xf16>, vector<8xf16>
-// CHECK: arith.constant 4.000000e+00 : f32
-// CHECK: arith.mulf %{{.*}} : vector<4xf32>
+// CHECK-NOT: arith.mulf
+// CHECK: arith.addf %{{.*}} : vector<8xf16>
+// CHECK: arith.extf %{{.*}} : vector<4xf16> to vector<4xf32>
+// CHECK: vector.store %{{.*}} : memref<1x4x4x16xf32>, vector<4xf32>
 // CHECK: return
 kernel.func @sampled(%x: tensor<1x4x4x16xf16>, %p: tensor<4096xf16>) -> tensor<1x4x4x16xf32> attributes {strategy = "winograd", plan = {block = 4, columns = 16, parts = 1, rows = 4, size = 2}, comment = ""} {
   %u = graph.unpack_panels %p {panel = 16 : i64, tail = 0 : i64} : (tensor<4096xf16>) -> tensor<16x16x16xf16>
   %w = graph.restore_kernel %u {size = 2 : i64} : (tensor<16x16x16xf16>) -> tensor<3x3x16x16xf16>
   %y = graph.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, groups = 1 : i64, graph.multiplied = f16} : (tensor<1x4x4x16xf16>, tensor<3x3x16x16xf16>) -> tensor<1x4x4x16xf32>
   kernel.return %y : tensor<1x4x4x16xf32>
+}
+
+// If the epilogue needs no more than f16, it is computed in f16. Sums of several
+// stages (160 K steps) are added in f16.
+// CHECK-LABEL: @sampled_in_stages(
+// CHECK: scf.for
+// CHECK: kernel.dot %{{.*}} : vector<8xf16>, vector<8xf16>
+// CHECK: scf.yield
+// CHECK: arith.addf %{{.*}} : vector<8xf16>
+// CHECK: kernel.dot %{{.*}} : vector<8xf16>, vector<8xf16>
+// CHECK: arith.addf %{{.*}} : vector<8xf16>
+// CHECK: %[[BIAS:.*]] = vector.shuffle %{{.*}} : vector<4xf16>, vector<4xf16>
+// CHECK: arith.addf %{{.*}}, %[[BIAS]] : vector<8xf16>
+// CHECK: vector.store %{{.*}} : memref<1x4x4x8xf16>, vector<8xf16>
+// CHECK-NOT: vector<4xf16>
+// CHECK: return
+kernel.func @sampled_in_stages(%x: tensor<1x4x4x176xf16>, %p: tensor<50688xf16>, %bias: tensor<8xf32>) -> tensor<1x4x4x8xf16> attributes {strategy = "winograd", plan = {block = 1, columns = 8, parts = 1, rows = 1, size = 4}, comment = ""} {
+  %u = graph.unpack_panels %p {panel = 8 : i64, tail = 0 : i64} : (tensor<50688xf16>) -> tensor<36x176x8xf16>
+  %w = graph.restore_kernel %u {size = 4 : i64} : (tensor<36x176x8xf16>) -> tensor<3x3x176x8xf16>
+  %y = graph.conv %x, %w, %bias {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, groups = 1 : i64, graph.multiplied = f16} : (tensor<1x4x4x176xf16>, tensor<3x3x176x8xf16>, tensor<8xf32>) -> tensor<1x4x4x8xf32>
+  %r = graph.cast %y : (tensor<1x4x4x8xf32>) -> tensor<1x4x4x8xf16>
+  kernel.return %r : tensor<1x4x4x8xf16>
 }
 
 // A product of few rows is bound by reading the weights: its f16 sums are widened
