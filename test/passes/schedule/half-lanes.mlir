@@ -65,6 +65,25 @@ kernel.func @widened_once(%x: tensor<1x2x4x16xf16>, %p: tensor<128xf16>, %bias: 
   kernel.return %z : tensor<1x2x4x8xf32>
 }
 
+// With more K steps than a stage has, sums stay in f16 too: the products of each
+// kernel row, or of each kernel position if a row has too many, are added up
+// separately, and then to the total.
+// CHECK-LABEL: @rows_in_halves(
+// CHECK: scf.for
+// CHECK: scf.for
+// CHECK: kernel.dot %{{.*}} : vector<8xf16>, vector<8xf16>
+// CHECK: arith.addf %{{.*}} : vector<8xf16>
+// CHECK: scf.yield %{{.*}} : vector<8xf16>
+// CHECK: vector.store %{{.*}} : memref<{{.*}}xf16>, vector<8xf16>
+// CHECK-NOT: vector<4xf16>
+// CHECK: return
+kernel.func @rows_in_halves(%x: tensor<1x6x6x32xf16>, %p: tensor<2304xf16>) -> tensor<1x4x4x8xf16> attributes {strategy = "convolution", plan = {columns = 8, order = "tiles", rows = 4, splits = 1}, comment = ""} {
+  %w = graph.unpack_panels %p {panel = 8 : i64, tail = 0 : i64, group = 1 : i64} : (tensor<2304xf16>) -> tensor<3x3x32x8xf16>
+  %y = graph.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, groups = 1 : i64, graph.multiplied = f16} : (tensor<1x6x6x32xf16>, tensor<3x3x32x8xf16>) -> tensor<1x4x4x8xf32>
+  %r = graph.cast %y : (tensor<1x4x4x8xf32>) -> tensor<1x4x4x8xf16>
+  kernel.return %r : tensor<1x4x4x8xf16>
+}
+
 // A depthwise convolution adds the products of a window in f16.
 // CHECK-LABEL: @depthwise(
 // CHECK: kernel.dot %{{.*}} : vector<8xf16>, vector<8xf16>
