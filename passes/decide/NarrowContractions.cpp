@@ -251,8 +251,7 @@ private:
   /// accurate enough, since a sum has only one product per element of the
   /// window.
   bool sumsInHalves(ConvOp conv) const {
-    return narrow.isF16() && schedule::halvesByLane(target) &&
-           shapeOf(conv.getW()).back() % 4 == 0;
+    return storesHalves() && shapeOf(conv.getW()).back() % 4 == 0;
   }
   /// Whether the operands of a convolution are multiplied in the narrow type.
   bool isNarrowed(ConvOp conv) const {
@@ -262,11 +261,30 @@ private:
             target.multipliesGroups(schedule::inputsOfGroup(conv) * bytes,
                                     schedule::channelsOfGroup(conv)));
   }
+  /// Whether results are stored in f16 at once, in vectors of eight elements.
+  bool storesHalves() const {
+    return narrow.isF16() && schedule::halvesByLane(target);
+  }
   Value castHere(Value v, Type type) {
     builder.setInsertionPointAfterValue(v);
     return castTo(builder, v, type);
   }
+  /// Returns `v`, rounded. If `v` is a concatenation or a maximum pool, its
+  /// operands are rounded instead, which gives the same result: the operators
+  /// that compute them then store narrow results.
   Value roundHere(Value v) {
+    auto pool = v.getDefiningOp<MaxPoolOp>();
+    if (pool && storesHalves() && isReadNarrow(pool.getX()))
+      store(pool.getX());
+    auto concat = v.getDefiningOp<ConcatOp>();
+    if (concat && storesHalves() && isReadNarrow(v)) {
+      SmallVector<Value> parts;
+      for (Value part : concat.getInputs())
+        parts.push_back(store(part));
+      builder.setInsertionPointAfter(concat);
+      return ConcatOp::create(builder, concat.getLoc(), parts,
+                              concat.getAxis());
+    }
     if (!isTf32)
       return castHere(v, narrow);
     builder.setInsertionPointAfterValue(v);
@@ -294,18 +312,24 @@ private:
   Value store(Value v) {
     if (Value known = stored.lookup(v))
       return known;
+    bool isReplaced = isReadNarrow(v);
     Value rounded = roundHere(v);
     stored[v] = rounded;
-    Operation *from = v.getDefiningOp(), *rounding = rounded.getDefiningOp();
-    if (!from || isa<ConstantOp>(from) || digits.contains(v) ||
-        !llvm::all_of(v.getUsers(), [&](Operation *user) {
-          return user == rounding || readsNarrow(user, v);
-        }))
+    if (!isReplaced)
       return rounded;
     Value wide = isTf32 ? rounded : castHere(rounded, elementOf(v));
     stored[wide] = rounded;
-    v.replaceAllUsesExcept(wide, rounding);
+    v.replaceAllUsesExcept(wide, rounded.getDefiningOp());
     return rounded;
+  }
+
+  /// Whether all users of `v` can read it in the narrow type, and an operator
+  /// computes it.
+  bool isReadNarrow(Value v) {
+    Operation *from = v.getDefiningOp();
+    return from && !isa<ConstantOp>(from) && !digits.contains(v) &&
+           llvm::all_of(v.getUsers(),
+                        [&](Operation *user) { return readsNarrow(user, v); });
   }
 
   /// Whether `user` can read the f32 tensor `v` in the narrow type. A user that

@@ -105,7 +105,8 @@ def large_biases():
 
 
 def large_inputs():
-    """Convolutions of 3 x 3 that Winograd's algorithm computes: sums of inputs near the largest float16 must not overflow."""
+    """Convolutions of 3 x 3 that Winograd's algorithm computes: sums of inputs near the largest float16 must not overflow. With
+    inputs of random signs, the corners of tiles of 4 x 4 outputs have errors of up to 1 % of the largest result."""
     for channels, size, signs in ((64, 16, (1,)), (64, 16, (-1, 1)), (16, 21, (-1, 1))):
         x = (60000 * (1 - 0.1 * rng.random((1, channels, size, size))) * rng.choice(signs, (1, channels, size, size))).astype(np.float16)
         w = (rng.standard_normal((channels, channels, 3, 3)) / (9 * channels)).astype(np.float16)
@@ -113,7 +114,7 @@ def large_inputs():
         windows = np.lib.stride_tricks.sliding_window_view(image, (3, 3), (2, 3))
         want = np.einsum("nchwij,ocij->nohw", windows, w.astype(np.float64)).astype(np.float32)
         yield Case(f"large-inputs-{channels}-{len(signs)}", [helper.make_node("Conv", ["x", "w"], ["out"], pads=[1, 1, 1, 1])],
-                   {"x": x.astype(np.float32)}, {"w": w.astype(np.float32)}, tolerance=1e-2, want=[want])
+                   {"x": x.astype(np.float32)}, {"w": w.astype(np.float32)}, tolerance=2e-2, want=[want])
 
 
 def specials():

@@ -85,6 +85,24 @@ TEST_CASE("Winograd's matrices compute windows of three", "[kernel]") {
   }
 }
 
+TEST_CASE("Winograd's factors of f16 cancel out", "[kernel]") {
+  mlir::MLIRContext context;
+  mlir::Type half = mlir::Float16Type::get(&context),
+             single = mlir::Float32Type::get(&context);
+  for (int64_t size : {2, 4}) {
+    Winograd form(size);
+    CHECK(form.weightScale(single) == 1);
+    CHECK(form.inputScale() * form.weightScale(half) * form.outputScale() == 1);
+    CHECK(form.weightGain(half) ==
+          form.weightGain(single) * form.weightScale(half));
+  }
+  // No sum of inputs is larger than the largest input.
+  CHECK(Winograd(2).inputScale() == 1.0 / 4);
+  CHECK(Winograd(4).inputScale() == 1.0 / 64);
+  CHECK(Winograd(2).outputScale() == 1);
+  CHECK(Winograd(4).outputScale() == 4);
+}
+
 /// Returns the weights [3, 3, channels, 1].
 static mlir::ElementsAttr weightsOf(mlir::MLIRContext &context,
                                     llvm::ArrayRef<float> values) {

@@ -2,6 +2,9 @@
 
 #include "dialects/graph/ExprNames.h"
 #include "dialects/graph/GraphDialect.h"
+#include "dialects/kernel/KernelDialect.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/TypeUtilities.h"
 
 #include <cmath>
 
@@ -76,7 +79,65 @@ double Winograd::inputScale() const {
   return std::exp2(-std::ceil(std::log2(gainOf(input))));
 }
 
-double Winograd::weightGain() const { return gainOf(weights); }
+/// Returns the sum of squares of a row of a matrix.
+static double squaresOf(ArrayRef<double> row) {
+  double sum = 0;
+  for (double x : row)
+    sum += x * x;
+  return sum;
+}
+
+double Winograd::outputScale() const {
+  // The variance of a product relative to that of an output along one axis,
+  // which is the sum of `window` products. Both axes together give the square,
+  // whose square root is this ratio itself.
+  double most = 1;
+  for (auto [x, w] : llvm::zip(input, weights))
+    most = std::max(most, squaresOf(x) * squaresOf(w) / double(window));
+  return std::exp2(std::ceil(std::log2(most)));
+}
+
+double Winograd::weightScale(Type type) const {
+  return type.isF16() ? 1 / (inputScale() * outputScale()) : 1;
+}
+
+double Winograd::weightGain(Type type) const {
+  return gainOf(weights) * weightScale(type);
+}
+
+/// Whether `x` is computed in f16, not widened to f32.
+static bool isInHalves(Expr x) {
+  return getElementTypeOrSelf(x.value.getType()).isF16();
+}
+
+/// Returns `number` in the type in which `x` is computed.
+static Expr numberBeside(Expr x, double number) {
+  ElementBuilder &b = *x.builder;
+  if (!isInHalves(x))
+    return b.constant(number, x.type);
+  Value value = arith::ConstantOp::create(
+      b.builder, b.loc, b.builder.getFloatAttr(x.type, number));
+  if (auto vector = dyn_cast<VectorType>(x.value.getType()))
+    return b.broadcast(b.wrap(value, x.type), vector.getNumElements());
+  return b.wrap(value, x.type);
+}
+
+/// Returns x * factor + sum.
+static Expr multiplyAdd(Expr x, double factor, Expr sum) {
+  Expr number = numberBeside(x, factor);
+  if (!isInHalves(x))
+    return fma(x, number, sum);
+  ElementBuilder &b = *x.builder;
+  return b.wrap(kernel::DotOp::create(b.builder, b.loc, sum.value.getType(),
+                                      x.value, number.value, sum.value,
+                                      /*aUnsigned=*/false,
+                                      /*bUnsigned=*/false),
+                x.type);
+}
+
+Expr Winograd::scaled(Expr x, double factor) {
+  return x * numberBeside(x, factor);
+}
 
 /// Returns the sum of factors[i] * values[i] over all i that `takes` accepts;
 /// null if these factors are all 0.
@@ -91,13 +152,13 @@ static Expr weighted(ArrayRef<double> factors, ArrayRef<Expr> values,
         continue;
       Expr x = values[i];
       if (!sum)
-        sum = plain ? x : x * factor;
+        sum = plain ? x : Winograd::scaled(x, factor);
       else if (plain)
         sum = sum + x;
       else if (factor == -1)
         sum = sum - x;
       else
-        sum = fma(x, x.builder->constant(factor, x.type), sum);
+        sum = multiplyAdd(x, factor, sum);
     }
   return sum;
 }
@@ -117,17 +178,15 @@ Exprs Winograd::sampled(ArrayRef<Expr> x) const {
     Expr evens = named(weighted(input[i], x, isEven), "evens"),
          odds = named(weighted(odd, x, isOdd), "odds");
     for (double point : {finite[i], finite[i + 1]})
-      values.push_back(
-          point == 1 ? evens + odds
-          : point == -1
-              ? evens - odds
-              : fma(odds, odds.builder->constant(point, odds.type), evens));
+      values.push_back(point == 1    ? evens + odds
+                       : point == -1 ? evens - odds
+                                     : multiplyAdd(odds, point, evens));
   }
   values.push_back(weighted(input.back(), x, all));
   return values;
 }
 
-Exprs Winograd::outputsOf(ArrayRef<Expr> products) const {
+Exprs Winograd::outputsOf(ArrayRef<Expr> products, double scale) const {
   // Output k is the sum, over all points, of the product at the point times the
   // k-th power of the point. The powers of p and -p are equal for even k, and
   // differ in sign for odd k. So the sum and the difference of the products at
@@ -146,6 +205,8 @@ Exprs Winograd::outputsOf(ArrayRef<Expr> products) const {
     for (size_t i = 1; i < finite.size(); i += 2)
       factors.push_back(output[k][i]);
     factors.push_back(output[k].back());
+    for (double &factor : factors)
+      factor *= scale;
     outputs.push_back(weighted(factors, k % 2 ? differences : sums,
                                [](size_t) { return true; }));
   }
@@ -214,21 +275,25 @@ static Expr transformed(ElementBuilder &b, const Winograd::Matrix &matrix,
 Expr SampleKernelOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
   Winograd form(getSize());
   Exprs point = b.delinearize(idx[0], {form.points, form.points});
-  return transformed(
+  Expr value = transformed(
       b, form.weights, point[0], point[1], elementOf(getW()),
       [&](int64_t row, int64_t column) {
         return b.load(getW(), {b.index(row), b.index(column), idx[1], idx[2]});
       });
+  double scale = form.weightScale(elementOf(getW()));
+  return scale == 1 ? value : value * scale;
 }
 
 Expr RestoreKernelOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
   Winograd form(getSize());
-  return transformed(
+  Expr weight = transformed(
       b, form.restore, idx[0], idx[1], elementOf(getValues()),
       [&](int64_t row, int64_t column) {
         return b.load(getValues(),
                       {b.index(row * form.points + column), idx[2], idx[3]});
       });
+  double scale = form.weightScale(elementOf(getValues()));
+  return scale == 1 ? weight : weight * (1 / scale);
 }
 
 } // namespace ingot::graph

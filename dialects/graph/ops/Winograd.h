@@ -43,14 +43,24 @@ struct Winograd {
   /// transformed along both axes and multiplied by it, no larger than the
   /// largest input.
   double inputScale() const;
+  /// Returns the factor of the outputs of f16 products: the smallest power of
+  /// two, at least 1, that makes the standard deviation of the products no
+  /// larger than that of the outputs. Inputs and weights are assumed to be
+  /// independent, with equal variances.
+  double outputScale() const;
+  /// Returns the factor by which transformed weights of `type` are multiplied.
+  /// For f16, it makes up for the factors of the inputs and of the outputs.
+  double weightScale(mlir::Type type) const;
   /// Returns the factor by which the transform along both axes may enlarge the
-  /// largest weight.
-  double weightGain() const;
+  /// largest weight of `type`.
+  double weightGain(mlir::Type type) const;
   /// Returns `input` * x: the values of the input's polynomial at all points.
   Exprs sampled(llvm::ArrayRef<Expr> x) const;
-  /// Returns the outputs, given the products of the values of the input's and
-  /// the weights' polynomials at all points.
-  Exprs outputsOf(llvm::ArrayRef<Expr> products) const;
+  /// Returns the outputs times `scale`, given the products of the values of the
+  /// input's and the weights' polynomials at all points.
+  Exprs outputsOf(llvm::ArrayRef<Expr> products, double scale = 1) const;
+  /// Returns x * factor. A vector of f16 is multiplied in f16.
+  static Expr scaled(Expr x, double factor);
 };
 
 } // namespace ingot::graph

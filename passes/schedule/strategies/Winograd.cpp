@@ -162,7 +162,7 @@ public:
     return {tiles * shapeOf(conv.getX()).back() *
                 bytesPerElement(elementOf(conv.getX())),
             tiles * cover(conv, columns, group.target).width() *
-                bytesPerElement(elementOf(conv.getResult()))};
+                bytesPerElement(elementOf(conv.getX()))};
   }
 
   int64_t rowsTogether(GroupView group, const Plan &plan) const override {

@@ -188,14 +188,27 @@ private:
                    (!isInHalves(panel) || roundsToHalves(b, conv.getResult()));
     return isFirst ? Value() : conv.getBias();
   }
+  /// Whether the products of each kernel row are added up separately, in f16.
+  bool rowsAreStages(const Panel &panel) {
+    return isInHalves(panel) && stepsOfRow() <= form->stage &&
+           ShapedType::getNumElements(w.drop_back()) > form->stage;
+  }
   bool isAcross() const { return form && form->acrossLanes; }
-  /// Whether the sums for a panel of weights stay in f16 for all K steps, since
-  /// these are few. The bias is added to the complete sums: in f16 if the
-  /// epilogue is computed in f16, otherwise after they have been widened.
+  /// Whether the sums for a panel of weights stay in f16 for all K steps. If
+  /// there are more than in a stage, the products of each stage are added up
+  /// separately, and then to the total. Pointwise convolutions have longer
+  /// stages, and widen their sums instead. The bias is added to the complete
+  /// sums: in f16 if the epilogue is computed in f16, otherwise after they have
+  /// been widened.
   bool isInHalves(const Panel &panel) {
+    int64_t steps = ShapedType::getNumElements(w.drop_back());
     return form && form->stage && form->group == 1 && !pool &&
-           ShapedType::getNumElements(w.drop_back()) <= form->stage &&
+           (steps <= form->stage || steps > channels) &&
            panel.vectors.width() == panel.vectors.columns;
+  }
+  /// Returns the number of K steps of a kernel row.
+  int64_t stepsOfRow() const {
+    return (w.size() > 2 ? w.end()[-3] : 1) * channels;
   }
   Tile firstSums(int64_t count, const Panel &panel) {
     if (isAcross())
@@ -365,7 +378,9 @@ private:
                 lanes[v]);
           },
           stepName, chunks);
-    accumulateDots(b, tile, *form, steps,
+    accumulateDots(b, tile,
+                   isInHalves(panel) ? stagesOf(*form, stepsOfRow()) : *form,
+                   steps,
                    {x,
                     [&](Expr group, int64_t, int64_t column, int64_t lanes) {
                       return weights(group, column, lanes);
@@ -412,7 +427,13 @@ private:
                    [&](Expr kernelRow, ArrayRef<Expr> at, ArrayRef<Expr> sums) {
                      Tile part = tile;
                      part.sums.assign(sums.begin(), sums.end());
-                     kernelColumns(part, kernelRow, at, first, place, panel);
+                     if (!rowsAreStages(panel)) {
+                       kernelColumns(part, kernelRow, at, first, place, panel);
+                       return part.sums;
+                     }
+                     Tile ofRow = halvesTile(b, count, tile.columns);
+                     kernelColumns(ofRow, kernelRow, at, first, place, panel);
+                     addInHalves(b, part, ofRow);
                      return part.sums;
                    });
     return lastSums(tile, panel);

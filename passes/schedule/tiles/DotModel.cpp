@@ -18,8 +18,8 @@ DotModel::DotModel(int64_t rows, int64_t columns, int64_t steps,
       form(form), target(target) {}
 
 /// Returns the number of loops over K steps of a convolution, each with f16
-/// stages of its own; one if all K steps fit into a stage, since sums then stay
-/// in f16 (ConvolutionLoops.cpp).
+/// stages of its own; one if all K steps fit into a stage
+/// (ConvolutionLoops.cpp).
 static int64_t runsOf(ConvOp conv, const DotForm &form) {
   ArrayRef<int64_t> w = shapeOf(conv.getW());
   if (form.stage && form.group == 1 &&
@@ -33,7 +33,11 @@ DotModel::DotModel(ConvOp conv, int64_t positions, const DotForm &form,
                    const TargetDescription &target)
     : DotModel(positions, shapeOf(conv.getResult()).back(),
                ShapedType::getNumElements(shapeOf(conv.getW()).drop_back()),
-               form, target, runsOf(conv, form)) {}
+               form, target, runsOf(conv, form)) {
+  ArrayRef<int64_t> w = shapeOf(conv.getW());
+  addsHalves = form.stage && form.group == 1 &&
+               ShapedType::getNumElements(w.drop_back()) > w.end()[-2];
+}
 
 double DotModel::cycles(const TileChoice &tile) const {
   const IssueRates &rates = target.rates;
@@ -93,10 +97,13 @@ double DotModel::cycles(const TileChoice &tile) const {
   // is extracted, widened by two instructions and added. If a dot product takes
   // a single K step, half registers are widened by one instruction instead;
   // with several stages, the f32 totals are also loaded and stored, since they
-  // are in memory.
+  // are in memory. So are f16 totals, to which f16 sums are added.
   double widening = double(stages * rows * vectorsNeeded * form.group) *
                     (form.group == 1 ? 2 : 4) / rates.multiplyAdds;
-  if (form.group == 1 && stages > 1)
+  if (addsHalves && stages > 1)
+    widening = double(stages * rows * vectorsNeeded) *
+               (2 / rates.loads + 1 / rates.multiplyAdds) / 2;
+  else if (form.group == 1 && stages > 1)
     widening += double(stages * rows * vectorsNeeded) *
                 (1 / rates.loads + 1 / rates.multiplyAdds) / 2;
   // If the lanes of a vector of sums take different K steps, the sums of
@@ -145,10 +152,14 @@ std::vector<TileChoice> DotModel::ranked() const {
       return std::max<int64_t>(most, 1);
     }
     // Two vectors of f32 sums share one vector of f16 partial sums and one of
-    // weights.
+    // weights. Instructions take a lane of the lower 16 registers only: with 14
+    // rows, clang 22 adds a move or a spill to every second multiply-add, with 9
+    // rows none.
     if (form.stage && form.group == 1) {
-      int64_t halves = (v + 1) / 2;
-      return (registers - halves - 1) / (halves + ofRow);
+      constexpr int64_t mostRowsByLane = 10;
+      int64_t halves = (v + 1) / 2,
+              most = (registers - halves - 1) / (halves + ofRow);
+      return ofRow ? std::min(most, mostRowsByLane) : most;
     }
     return (registers - registersOfEach * (v + 1) - ofRow) /
            (sumsOfEach * v + ofRow);

@@ -209,8 +209,7 @@ static Value addHalves(KernelBuilder &b, Value sum, Value halves,
   return sum;
 }
 
-/// Whether a tile accumulates its sums in f16 over all steps (K), without
-/// widening them to f32 in between.
+/// Whether a tile has f16 sums (halvesTile), which are not widened to f32.
 static bool isOfHalves(const Tile &tile) {
   return getElementTypeOrSelf(tile.sums.front().value).isF16();
 }
@@ -219,8 +218,9 @@ static bool isOfHalves(const Tile &tile) {
 /// row's elements. Products are accumulated in f16 for a stage
 /// (DotForm::stage); then these partial sums are widened and added to the sums
 /// of the tile. A vector of weights or of partial sums has the columns of up to
-/// two vectors of the tile. If the tile itself has f16 sums (halvesTile), there
-/// are no stages, and nothing is widened.
+/// two vectors of the tile. If the tile itself has f16 sums (halvesTile), the
+/// partial sums of the stages are added in f16, and nothing is widened; without
+/// stages, products are added to the sums of the tile at once.
 class HalvesByLane {
 public:
   HalvesByLane(KernelBuilder &b, Tile &tile, const DotForm &form,
@@ -240,7 +240,7 @@ public:
   }
 
   void accumulate(int64_t steps) {
-    if (isOfHalves(tile)) {
+    if (isOfHalves(tile) && !form.stage) {
       auto *sums = tile.sums.begin() + firstRow * parts.size();
       Exprs halves(sums, sums + (endRow - firstRow) * parts.size());
       llvm::copy(addSteps(b.index(0), steps, halves), sums);
@@ -275,15 +275,18 @@ private:
                 b.builder, b.loc, cast<TypedAttr>(b.builder.getZeroAttr(type))),
             operands.aType));
       }
-    return widened(addSteps(first, steps, halves), given);
+    halves = addSteps(first, steps, halves);
+    return isOfHalves(tile) ? added(halves, given) : widened(halves, given);
   }
 
   /// Returns the f16 sums `halves` plus the products of `steps` K steps, from K
   /// step `first` on.
   Exprs addSteps(Expr first, int64_t steps, Exprs halves) {
-    int64_t several = form.rowGroups, trips = steps / several;
-    auto addTrip = [&](Expr trip, ArrayRef<Expr> carried) {
-      Expr step = named(first + trip * double(several), "step");
+    int64_t several = form.rowGroups, trips = steps / several,
+            left = steps % several;
+    // Adds the products of lanes [firstLane, several) of the vectors of the
+    // rows at K step `step`.
+    auto addLanes = [&](Expr step, int64_t firstLane, ArrayRef<Expr> carried) {
       SmallVector<Value> rows;
       for (int64_t row = firstRow; row < endRow; ++row)
         rows.push_back(kernel::nameValue(
@@ -291,7 +294,7 @@ private:
                 b, b.withLanes(several, [&] { return operands.a(row, step); })),
             "x_" + Twine(row)));
       Exprs sums(carried.begin(), carried.end());
-      for (int64_t lane = 0; lane < several; ++lane)
+      for (int64_t lane = firstLane; lane < several; ++lane)
         addStep(named(step + double(lane), "step_" + Twine(lane)), sums,
                 [&](int64_t row, int64_t lanes) {
                   return dots.groupParts(rows[row], lane, lanes);
@@ -299,8 +302,15 @@ private:
       return sums;
     };
     if (trips)
-      halves = b.loop(trips, halves, addTrip);
-    for (int64_t step = trips * several; step < steps; ++step)
+      halves = b.loop(trips, halves, [&](Expr trip, ArrayRef<Expr> carried) {
+        return addLanes(named(first + trip * double(several), "step"), 0,
+                        carried);
+      });
+    // The last vector overlaps the one before it.
+    if (trips && left)
+      return addLanes(named(first + double(steps - several), "last_step"),
+                      several - left, halves);
+    for (int64_t step = 0; step < left; ++step)
       addStep(first + double(step), halves, [&](int64_t row, int64_t lanes) {
         Value x = asStored(b, b.withLanes(1, [&] {
           return operands.a(firstRow + row, first + double(step));
@@ -326,6 +336,18 @@ private:
         sum.value = dots.dot(x(row, part.lanes), weights[p], sum.value,
                              tile.nameAt("half", firstRow + row, p));
       }
+  }
+
+  /// Returns the tile's f16 sums `given` plus the f16 partial sums `halves`.
+  Exprs added(ArrayRef<Expr> halves, ArrayRef<Expr> given) {
+    Exprs sums(given.begin(), given.end());
+    for (auto [i, half] : llvm::enumerate(halves)) {
+      Expr &sum = sums[firstRow * parts.size() + i];
+      sum = named(
+          sumOfHalves(b, sum, half),
+          tile.nameAt("sum", firstRow + i / parts.size(), i % parts.size()));
+    }
+    return sums;
   }
 
   /// Returns the tile's sums `given` plus the f16 partial sums `halves`, which
@@ -458,7 +480,7 @@ void accumulateDots(KernelBuilder &b, Tile &tile, const DotForm &form,
   int64_t endRow = lastRow.value_or(tile.rows);
   if (form.ofPairs)
     return accumulatePairs(b, tile, form, steps, operands, firstRow, endRow);
-  if (form.stage && form.group == 1)
+  if (isOfHalves(tile) || (form.stage && form.group == 1))
     return HalvesByLane(b, tile, form, operands, firstRow, endRow)
         .accumulate(steps);
   DotBuilder dots(b, form, operands);

@@ -51,6 +51,8 @@ public:
 
 private:
   int64_t rows, vectorsNeeded, groups, runs, stages;
+  /// Whether the sums of f16 stages are added in f16.
+  bool addsHalves = false;
   DotForm form;
   const TargetDescription &target;
 };

@@ -157,9 +157,20 @@ Tile halvesTile(KernelBuilder &b, int64_t rows, const ColumnVectors &columns) {
   return tile;
 }
 
+DotForm stagesOf(DotForm form, int64_t steps) {
+  if (steps <= form.stage)
+    form.stage = 0;
+  return form;
+}
+
 Expr sumOfHalves(KernelBuilder &b, Expr x, Expr y) {
   return b.wrap(arith::AddFOp::create(b.builder, b.loc, x.value, y.value),
                 x.type);
+}
+
+void addInHalves(KernelBuilder &b, Tile &tile, const Tile &more) {
+  for (auto [sum, other] : llvm::zip(tile.sums, more.sums))
+    sum = sumOfHalves(b, sum, other);
 }
 
 void addBiasInHalves(KernelBuilder &b, Tile &tile, Value bias,

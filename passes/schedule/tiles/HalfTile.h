@@ -9,6 +9,7 @@
 #ifndef INGOT_PASSES_SCHEDULE_TILES_HALFTILE_H
 #define INGOT_PASSES_SCHEDULE_TILES_HALFTILE_H
 
+#include "passes/schedule/tiles/DotForm.h"
 #include "passes/schedule/tiles/PanelKernel.h"
 
 namespace ingot::schedule {
@@ -36,6 +37,11 @@ ColumnVectors inHalves(const ColumnVectors &columns,
 /// Returns a tile of f16 sums that are zero. A bias must not be their first
 /// term: beside a bias of 1,000, f16 drops products below 0.25, however many.
 Tile halvesTile(KernelBuilder &b, int64_t rows, const ColumnVectors &columns);
+/// Returns `form` for a tile of f16 sums to which `steps` K steps are added:
+/// without stages if a stage has that many.
+DotForm stagesOf(DotForm form, int64_t steps);
+/// Adds the sums of a tile of f16 sums to those of another, in f16.
+void addInHalves(KernelBuilder &b, Tile &tile, const Tile &more);
 /// Adds the elements of `bias` from `firstColumn` on to each row of a tile of
 /// f16 sums, in f16. The sums must be complete.
 void addBiasInHalves(KernelBuilder &b, Tile &tile, mlir::Value bias,

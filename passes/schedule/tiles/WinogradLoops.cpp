@@ -1,6 +1,7 @@
 #include "passes/schedule/tiles/WinogradLoops.h"
 
 #include "dialects/graph/ops/Winograd.h"
+#include "passes/schedule/tiles/HalfTile.h"
 #include "passes/schedule/tiles/TileStore.h"
 #include "passes/schedule/tiles/WinogradTiles.h"
 
@@ -17,8 +18,8 @@ public:
         form(sampledWeights(conv).getSize()),
         panels(*PackedPanels::of(b, sampledWeights(conv).getValues())),
         type(elementOf(conv.getX())), sumType(elementOf(conv.getResult())),
-        scale(type.isF16() ? form.inputScale() : 1), x(dimsOf(conv.getX())),
-        y(dimsOf(conv.getResult())), channels(x[3].most()),
+        x(dimsOf(conv.getX())), y(dimsOf(conv.getResult())),
+        channels(x[3].most()),
         down((y[1] + (form.size - 1)).floorDiv(form.size)),
         across((y[2] + (form.size - 1)).floorDiv(form.size)),
         tiles(y[0] * down * across), block(b.plan.number("block")),
@@ -34,7 +35,7 @@ public:
     if (panels.fullPanels == 0)
       width = panels.tailWidth;
     points = b.scratch({parts, pointCount(), block, channels}, type);
-    products = b.scratch({parts, pointCount(), block, width}, sumType);
+    products = b.scratch({parts, pointCount(), block, width}, type);
     // If there are fewer blocks of tiles than parts (the shares of threads),
     // threads also divide the panels of weights that each block is multiplied
     // by.
@@ -168,8 +169,8 @@ private:
                         "first_input_column");
     auto fast = [&] {
       transform(inBlock, [&](int64_t i, int64_t j, Expr channel) {
-        return b.load(conv.getX(), {place.image, inputRow(row, i),
-                                    inputColumn(column, j), channel});
+        return load(
+            {place.image, inputRow(row, i), inputColumn(column, j), channel});
       });
     };
     auto safe = [&] {
@@ -186,6 +187,12 @@ private:
     if (mayBeBeyond)
       inside = inside & isThere;
     b.branch(named(inside, "is_inside"), fast, safe);
+  }
+
+  /// Returns the input at an index, in the type of the transformed inputs.
+  Expr load(ArrayRef<Expr> at) {
+    Expr value = b.broadcast(b.load(conv.getX(), at), b.lanes());
+    return isInHalves() ? b.wrap(asStored(b, value), type) : value;
   }
 
   static Expr inputRow(Expr first, int64_t i) {
@@ -219,9 +226,9 @@ private:
     SmallVector<Position> downwards = positions(row, 0),
                           sideways = positions(column, 1);
     transform(inBlock, [&](int64_t i, int64_t j, Expr channel) {
-      Expr value = b.load(conv.getX(),
-                          {image, downwards[i].at, sideways[j].at, channel});
-      Expr zero = b.broadcast(b.constant(0, type), b.lanes());
+      Expr value = load({image, downwards[i].at, sideways[j].at, channel});
+      Expr zero = isInHalves() ? zeroHalves(b, b.lanes())
+                               : b.broadcast(b.constant(0, type), b.lanes());
       return select(downwards[i].isInside & sideways[j].isInside, value, zero);
     });
   }
@@ -235,15 +242,21 @@ private:
   /// input at a row and a column of the tile.
   void transform(Expr inBlock,
                  llvm::function_ref<Expr(int64_t, int64_t, Expr)> input) {
-    b.forLanes(channels, type, [&](Expr channel, int64_t) {
+    // Vectors of f16 have as many lanes as any vector of 16-bit elements.
+    Type lanes = isInHalves() ? b.builder.getI16Type() : type;
+    b.forLanes(channels, lanes, [&](Expr channel, int64_t) {
       named(channel, "input_channel");
       // Transform the columns of the tile first, then the rows of the matrix
       // that results from that.
       SmallVector<Exprs> halves;
       for (int64_t j = 0; j < form.points; ++j) {
         Exprs column;
-        for (int64_t i = 0; i < form.points; ++i)
-          column.push_back(named(input(i, j, channel), nameOf("x", i, j)));
+        for (int64_t i = 0; i < form.points; ++i) {
+          Expr x = input(i, j, channel);
+          if (isInHalves())
+            x = Winograd::scaled(x, form.inputScale());
+          column.push_back(named(x, nameOf("x", i, j)));
+        }
         halves.push_back(form.sampled(column));
         for (auto [i, half] : llvm::enumerate(halves.back()))
           named(half, nameOf("half", i, j));
@@ -252,12 +265,9 @@ private:
         Exprs row;
         for (int64_t j = 0; j < form.points; ++j)
           row.push_back(halves[j][i]);
-        for (auto [j, value] : llvm::enumerate(form.sampled(row))) {
-          if (scale != 1)
-            value = value * scale;
+        for (auto [j, value] : llvm::enumerate(form.sampled(row)))
           b.store(points, named(value, nameOf("value", i, j)),
                   {own, b.index(i * form.points + j), inBlock, channel});
-        }
       }
     });
   }
@@ -266,8 +276,14 @@ private:
   // Products
   //===--------------------------------------------------------------------===//
 
-  void multiply(const Panel &panel, Expr count) {
+  /// Returns the vectors of products for a panel of weights.
+  ColumnVectors vectorsOf(const Panel &panel) {
     ColumnVectors vectors = winogradVectors(conv, panel.columns, b.target);
+    return isInHalves() ? inHalves(vectors, b.target) : vectors;
+  }
+
+  void multiply(const Panel &panel, Expr count) {
+    ColumnVectors vectors = vectorsOf(panel);
     SmallVector<int64_t> offsets{0};
     for (int64_t lanes : vectors.lanes)
       offsets.push_back(offsets.back() + lanes);
@@ -289,7 +305,8 @@ private:
     auto tileAt = [&](int64_t row) {
       return named(first + double(row), "tile_" + Twine(row));
     };
-    Tile tile = zeroTile(b, rows, vectors, sumType);
+    Tile tile = isInHalves() ? halvesTile(b, rows, vectors)
+                             : zeroTile(b, rows, vectors, sumType);
     auto x = [&](int64_t row, Expr k) {
       return b.loadFrom(points, type, {own, point, tileAt(row), k});
     };
@@ -297,16 +314,17 @@ private:
       return panels.load(b, panel.number, named(firstStep + k, "step"), offset,
                          lanes);
     };
-    if (type.isF16())
-      accumulateDots(b, tile, *dotForm(type, type, b.target, channels),
-                     channels,
-                     {x,
-                      [&](Expr k, int64_t, int64_t column, int64_t lanes) {
-                        return w(k, column, lanes);
-                      },
-                      type,
-                      type,
-                      {}});
+    if (isInHalves())
+      accumulateDots(
+          b, tile, stagesOf(*dotForm(type, type, b.target, channels), channels),
+          channels,
+          {x,
+           [&](Expr k, int64_t, int64_t column, int64_t lanes) {
+             return w(k, column, lanes);
+           },
+           type,
+           type,
+           {}});
     else
       accumulate(
           b, tile, 0, rows, channels, 1, x,
@@ -328,7 +346,7 @@ private:
   /// Computes the outputs of a tile from its products with the weights, for all
   /// columns of a panel of weights.
   void finish(const Place &place, Expr inBlock, const Panel &panel) {
-    ColumnVectors all = winogradVectors(conv, panel.columns, b.target);
+    ColumnVectors all = vectorsOf(panel);
     bool alike = llvm::all_equal(all.lanes) && all.width() == panel.columns;
     if (alike && all.lanes.size() > 1) {
       int64_t lanes = all.lanes.front();
@@ -351,11 +369,44 @@ private:
   void finishVector(const Place &place, Expr inBlock, const Panel &panel,
                     Expr offset, const ColumnVectors &vector) {
     Expr channel = named(panel.firstColumn + offset, "output_channel");
-    SmallVector<Exprs> outputs =
-        outputsOf(inBlock, offset, vector.lanes.front());
+    int64_t lanes = vector.lanes.front();
+    SmallVector<Exprs> outputs = outputsOf(inBlock, offset, lanes);
+    if (!isInHalves())
+      return storeOutputs(place, outputs, channel, vector, conv.getBias());
+    // An epilogue that needs more precision than f16 has is computed in vectors
+    // of f32. Otherwise, the bias is added in f16, too.
+    bool endsInHalves =
+        !pool && vector.columns == lanes && roundsToHalves(b, conv.getResult());
+    Value bias = conv.getBias();
+    if (bias && endsInHalves) {
+      Expr rounded = biasHalves(b, bias, channel, lanes);
+      for (Exprs &row : outputs)
+        for (Expr &output : row)
+          output = sumOfHalves(b, output, rounded);
+      bias = {};
+    }
+    int64_t together =
+        endsInHalves ? lanes : std::min(lanes, b.target.maxLanes(sumType));
+    for (int64_t done = 0; done < vector.columns; done += together) {
+      SmallVector<Exprs> wide;
+      for (ArrayRef<Expr> row : outputs) {
+        wide.emplace_back();
+        for (Expr output : row)
+          wide.back().push_back(widened(b, lanesOf(b, output, done, together)));
+      }
+      storeOutputs(place, wide, done ? channel + double(done) : channel,
+                   {{together}, std::min(together, vector.columns - done)},
+                   bias);
+    }
+  }
+
+  /// Adds the bias, if not null, to the outputs of a tile in a vector of
+  /// columns from `channel` on, applies the pool and the epilogue, and stores
+  /// the results.
+  void storeOutputs(const Place &place, SmallVector<Exprs> &outputs,
+                    Expr channel, const ColumnVectors &vector, Value bias) {
     // A vector that is only partly used must not read the bias beyond the last
     // column.
-    Value bias = conv.getBias();
     bool isWhole = vector.columns == vector.lanes.front();
     if (bias && isWhole) {
       Expr first = b.withLanes(vector.lanes.front(), [&] {
@@ -478,8 +529,7 @@ private:
         Exprs column;
         for (int64_t i = 0; i < form.points; ++i)
           column.push_back(named(
-              b.loadFrom(products, sumType,
-                         {own, b.index(i * form.points + j), inBlock, offset}),
+              product({own, b.index(i * form.points + j), inBlock, offset}),
               nameOf("product", i, j)));
         halves.push_back(form.outputsOf(column));
         for (auto [i, half] : llvm::enumerate(halves.back()))
@@ -491,26 +541,31 @@ private:
       Exprs row;
       for (int64_t j = 0; j < form.points; ++j)
         row.push_back(halves[j][i]);
-      outputs.push_back(form.outputsOf(row));
-      if (scale != 1)
-        for (Expr &output : outputs.back())
-          output = output * (1 / scale);
+      outputs.push_back(
+          form.outputsOf(row, isInHalves() ? form.outputScale() : 1));
     }
     return outputs;
   }
+
+  Expr product(ArrayRef<Expr> at) {
+    Expr value = b.loadFrom(products, type, at);
+    return isInHalves() ? b.wrap(asStored(b, value), type) : value;
+  }
+
+  /// Whether everything up to the outputs is computed in f16. Transformed
+  /// inputs would overflow beyond 16,376 in tiles of 2 x 2 outputs, beyond
+  /// 2,025 in tiles of 4 x 4, so inputs are scaled down (inputScale), which is
+  /// made up for in the weights and the outputs.
+  bool isInHalves() const { return type.isF16(); }
 
   KernelBuilder &b;
   ConvOp conv;
   Operation *pool;
   Winograd form;
   PackedPanels panels;
-  /// The type of the transformed inputs and weights, and the type of their
-  /// products.
+  /// The type of the transformed inputs and weights and of their products, and
+  /// the type of the convolution's result.
   Type type, sumType;
-  /// The factor of the transformed inputs. Those of f16 are scaled down, since
-  /// they would overflow otherwise: beyond 16,376 in tiles of 2 x 2 outputs,
-  /// beyond 2,540 in tiles of 4 x 4. The outputs are scaled up, in f32.
-  double scale;
   Dims x, y;
   int64_t channels;
   Dim down, across, tiles;

@@ -18,8 +18,16 @@ bool hasWinogradForm(ConvOp conv) {
          conv.getGroups() == 1 && tensorType(conv.getX()).getNumElements() != 0;
 }
 
+/// Returns the lanes of the vectors in which inputs and products of `type` are
+/// transformed: vectors of f16 have as many as any vector of 16-bit elements.
+static int64_t lanesOfTransforms(const TargetDescription &target, Type type) {
+  return target.maxLanes(type.isF16() ? IntegerType::get(type.getContext(), 16)
+                                      : type);
+}
+
 bool suitsWinograd(ConvOp conv, const TargetDescription &target, Type type) {
-  int64_t lanes = target.maxLanes(type), channels = shapeOf(conv.getX())[3];
+  int64_t lanes = lanesOfTransforms(target, type),
+          channels = shapeOf(conv.getX())[3];
   return !target.smallCode && !target.isDevice() && target.fma &&
          target.l2Bytes != 0 && lanes >= 4 &&
          (type.isF32()
@@ -118,13 +126,12 @@ double WinogradTiles::transforms() const {
   // that result.
   double ofInput = double(2 * form.points * operations(form)),
          ofOutput = double((form.points + form.size) * operations(form));
-  // Transformed inputs of f16 are scaled down, and the outputs up.
-  if (type.isF16()) {
+  // Inputs of f16 are scaled down.
+  if (type.isF16())
     ofInput += points;
-    ofOutput += outputs;
-  }
   auto vectors = [&](int64_t of) {
-    return double(tiles() * llvm::divideCeil(of, lanes));
+    return double(tiles() *
+                  llvm::divideCeil(of, lanesOfTransforms(target, type)));
   };
   const IssueRates &rates = target.rates;
   double moved = points / rates.loads + points;
@@ -136,10 +143,8 @@ double WinogradTiles::transforms() const {
 
 int64_t WinogradTiles::bytesOfBlock(const WinogradChoice &choice) const {
   return form.points * form.points * choice.block *
-         (channels * type.getIntOrFloatBitWidth() +
-          std::min(columns, choice.tile.vectors * lanes) *
-              computeType(type).getIntOrFloatBitWidth()) /
-         8;
+         (channels + std::min(columns, choice.tile.vectors * lanes)) *
+         type.getIntOrFloatBitWidth() / 8;
 }
 
 double WinogradTiles::weightBytes() const {
@@ -317,7 +322,7 @@ double winogradError(ElementsAttr weights, int64_t size, Type type,
   // Transformed weights that overflow f16 cannot be used.
   if (type.isF16())
     for (float number : numbers)
-      if (std::abs(number) * form.weightGain() > mostHalf)
+      if (std::abs(number) * form.weightGain(type) > mostHalf)
         return std::numeric_limits<double>::infinity();
   // For each column and each pair of taps (elements of the window), the
   // products of their weights, summed over the channels. The sum of squares of
