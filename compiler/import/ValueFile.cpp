@@ -174,7 +174,8 @@ static Tensor integers(ArrayRef<int64_t> shape, ArrayRef<int64_t> values,
                        MLIRContext *context) {
   Tensor tensor =
       zeros(shape, IntegerType::get(context, 64, IntegerType::Signed));
-  std::memcpy(tensor.bytes.data(), values.data(), tensor.bytes.size());
+  if (!values.empty())
+    std::memcpy(tensor.bytes.data(), values.data(), tensor.bytes.size());
   return tensor;
 }
 

@@ -48,7 +48,7 @@ static std::vector<float> floatsOf(const onnx::TensorProto &tensor) {
     return {};
   std::vector<float> values(tensor.float_data().begin(),
                             tensor.float_data().end());
-  if (values.empty() && tensor.has_raw_data()) {
+  if (values.empty() && !tensor.raw_data().empty()) {
     values.resize(tensor.raw_data().size() / sizeof(float));
     std::memcpy(values.data(), tensor.raw_data().data(),
                 values.size() * sizeof(float));

@@ -284,7 +284,8 @@ std::vector<float> Graph::floats(StringRef name) const {
   if (!bytes)
     return result;
   result.resize(bytes->size() / sizeof(float));
-  std::memcpy(result.data(), bytes->data(), result.size() * sizeof(float));
+  if (!result.empty())
+    std::memcpy(result.data(), bytes->data(), result.size() * sizeof(float));
   return result;
 }
 
