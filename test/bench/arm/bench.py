@@ -149,9 +149,9 @@ def counts_of(path):
         return [(int(address), int(n) * int(runs)) for address, _, n, runs in map(str.split, file)]
 
 
-def list_kernels(network, program, counts, target, most):
+def list_kernels(network, program, counts, options, most):
     """Prints the kernels with the most instructions, and their instructions per multiply-accumulate."""
-    facts = json.loads(run([network.args.ingot, "inspect", network.model, "--json", "--target", target]))
+    facts = json.loads(run([network.args.ingot, "inspect", network.model, "--json", *options]))
     macs, plans = collections.Counter(), {}
     for group in facts["groups"]:
         macs[group.get("kernel")] += group["macs"]
@@ -185,7 +185,7 @@ def count_own(network, core, compiler):
     error = network.error([np.fromfile(f"{folder}/out.bin", network.expected[0].dtype)[:network.expected[0].size]])
     print(f"  error {error:.1e}", flush=True)
     if args.kernels:
-        list_kernels(network, program, counts, target, args.kernels)
+        list_kernels(network, program, counts, ["--target", target, *options], args.kernels)
     return sum(n for _, n in counts)
 
 
