@@ -1,8 +1,8 @@
 #include "dialects/graph/GraphDialect.h"
 
-#include "dialects/graph/Strict.h"
 #include "dialects/graph/ops/Patterns.h"
 #include "dialects/kernel/KernelDialect.h"
+#include "dialects/kernel/Strict.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/IR/OpImplementation.h"
 
@@ -160,7 +160,8 @@ Expr meanOf(Expr sum, const Dim &count) {
   if (!known)
     return sum / convert(sum.builder->size(count), sum.type);
   double number = static_cast<double>(*known);
-  return isa<FloatType>(sum.type) && !isStrict(*sum.builder)
+  Operation *function = sum.builder->builder.getInsertionBlock()->getParentOp();
+  return isa<FloatType>(sum.type) && !kernel::isStrict(function)
              ? sum * (1.0 / number)
              : sum / number;
 }

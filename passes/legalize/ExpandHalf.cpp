@@ -16,6 +16,7 @@
 #include "dialects/kernel/Extremum.h"
 #include "dialects/kernel/KernelDialect.h"
 #include "dialects/kernel/NumberTypes.h"
+#include "dialects/kernel/Strict.h"
 #include "passes/legalize/Expansions.h"
 #include "passes/legalize/TargetPatterns.h"
 #include "targets/TargetDescription.h"
@@ -316,10 +317,6 @@ Value roundToOdd(OpBuilder &b, Location loc, Value x) {
       bits.pick(inexact, bits.disj(towardZero, bits.c(1)), raw));
 }
 
-bool isStrict(Operation *op) {
-  return op->getParentOfType<ModuleOp>()->hasAttr(kernel::kStrictAttr);
-}
-
 LogicalResult expandTrunc(arith::TruncFOp op, const TargetDescription &target,
                           PatternRewriter &rewriter) {
   Type to = getElementTypeOrSelf(op.getType());
@@ -335,7 +332,7 @@ LogicalResult expandTrunc(arith::TruncFOp op, const TargetDescription &target,
         rewriter, loc, withElement(x.getType(), rewriter.getF32Type()), x);
   const Intrinsic *row =
       target.intrinsic("arith.truncf", x.getType(), op.getType());
-  if (row && !(row->flushes && isStrict(op))) {
+  if (row && !(row->flushes && kernel::isStrict(op))) {
     if (x == op.getIn())
       return failure();
     rewriter.replaceOpWithNewOp<arith::TruncFOp>(op, op.getType(), x);

@@ -1,6 +1,6 @@
 #include "passes/schedule/GroupView.h"
 
-#include "dialects/kernel/KernelDialect.h"
+#include "dialects/kernel/Strict.h"
 
 using namespace mlir;
 using namespace ingot::graph;
@@ -34,8 +34,7 @@ bool GroupView::hasDynamicSizes() const {
 }
 
 bool GroupView::isStrict() const {
-  auto module = block->getParentOp()->getParentOfType<ModuleOp>();
-  return module && module->hasAttr(kernel::kStrictAttr);
+  return kernel::isStrict(block->getParentOp());
 }
 
 } // namespace ingot::schedule

@@ -2,7 +2,7 @@
 
 #include "dialects/graph/ExprNames.h"
 #include "dialects/graph/GraphDialect.h"
-#include "dialects/graph/Strict.h"
+#include "dialects/kernel/Strict.h"
 
 using namespace mlir;
 
@@ -116,7 +116,7 @@ void SoftmaxOp::emitBody(BodyBuilder &b) {
             },
             plus);
         Expr total = rounded(sum), factor;
-        if (!isStrict(b))
+        if (!kernel::isStrict(*this))
           factor = named(1.0 / total, "factor");
         loops.each([&](Expr i) {
           at[axis] = i;

@@ -12,6 +12,7 @@
 #include "passes/legalize/math/ExpandMath.h"
 
 #include "dialects/kernel/KernelDialect.h"
+#include "dialects/kernel/Strict.h"
 #include "dialects/kernel/ValueNames.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -155,7 +156,7 @@ bool isByExp2(Operation *op, const TargetDescription &target) {
   return type && (type.isF32() || type.isF16() || type.isBF16()) && kernel &&
          kernel.getThreads() &&
          target.intrinsic(kernel::Exp2Op::getOperationName(), f32, f32) &&
-         !kernel->getParentOfType<ModuleOp>()->hasAttr(kernel::kStrictAttr);
+         !kernel::isStrict(kernel);
 }
 
 /// Allows an error of two units in the last place in quotients by 1 + e^x
@@ -210,8 +211,7 @@ static SmallVector<Value> expand(Operation *op, OpBuilder &builder,
   Type compute = computeType(type, builder);
   MathBuilder b(builder, loc, compute);
   b.mayApproximate =
-      target.isDevice() && !b.isDouble() &&
-      !op->getParentOfType<ModuleOp>()->hasAttr(kernel::kStrictAttr);
+      target.isDevice() && !b.isDouble() && !kernel::isStrict(op);
   Type element = getElementTypeOrSelf(type);
   b.isOfHalf = element.getIntOrFloatBitWidth() <= 16 && !element.isBF16();
   SmallVector<Num> operands;
