@@ -196,14 +196,13 @@ private:
   bool isAcross() const { return form && form->acrossLanes; }
   /// Whether the sums for a panel of weights stay in f16 for all K steps. If
   /// there are more than in a stage, the products of each stage are added up
-  /// separately, and then to the total. Pointwise convolutions have longer
-  /// stages, and widen their sums instead. The bias is added to the complete
-  /// sums: in f16 if the epilogue is computed in f16, otherwise after they have
-  /// been widened.
+  /// separately, and then to the total. The bias is added to the complete sums:
+  /// in f16 if the epilogue is computed in f16, otherwise after they have been
+  /// widened.
   bool isInHalves(const Panel &panel) {
-    int64_t steps = ShapedType::getNumElements(w.drop_back());
     return form && form->stage && form->group == 1 && !pool &&
-           (steps <= form->stage || steps > channels) &&
+           (ShapedType::getNumElements(w.drop_back()) <= form->stage ||
+            addsStagesInHalves(conv, *form)) &&
            panel.vectors.width() == panel.vectors.columns;
   }
   /// Returns the number of K steps of a kernel row.

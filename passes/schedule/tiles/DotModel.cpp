@@ -1,6 +1,7 @@
 // Ranks tiles of dot products by their estimated time.
 
 #include "passes/schedule/tiles/DotTile.h"
+#include "passes/schedule/tiles/HalfTile.h"
 #include "passes/schedule/tiles/PairTile.h"
 
 using namespace mlir;
@@ -34,9 +35,7 @@ DotModel::DotModel(ConvOp conv, int64_t positions, const DotForm &form,
     : DotModel(positions, shapeOf(conv.getResult()).back(),
                ShapedType::getNumElements(shapeOf(conv.getW()).drop_back()),
                form, target, runsOf(conv, form)) {
-  ArrayRef<int64_t> w = shapeOf(conv.getW());
-  addsHalves = form.stage && form.group == 1 &&
-               ShapedType::getNumElements(w.drop_back()) > w.end()[-2];
+  addsHalves = addsStagesInHalves(conv, form);
 }
 
 double DotModel::cycles(const TileChoice &tile) const {

@@ -157,6 +157,12 @@ Tile halvesTile(KernelBuilder &b, int64_t rows, const ColumnVectors &columns) {
   return tile;
 }
 
+bool addsStagesInHalves(ConvOp conv, const DotForm &form) {
+  ArrayRef<int64_t> w = shapeOf(conv.getW());
+  return form.stage && form.group == 1 &&
+         ShapedType::getNumElements(w.drop_back()) > w.end()[-2];
+}
+
 DotForm stagesOf(DotForm form, int64_t steps) {
   if (steps <= form.stage)
     form.stage = 0;

@@ -37,6 +37,9 @@ ColumnVectors inHalves(const ColumnVectors &columns,
 /// Returns a tile of f16 sums that are zero. A bias must not be their first
 /// term: beside a bias of 1,000, f16 drops products below 0.25, however many.
 Tile halvesTile(KernelBuilder &b, int64_t rows, const ColumnVectors &columns);
+/// Whether a convolution adds the f16 sums of its stages in f16, not in f32. A
+/// pointwise convolution does not: its stages are longer.
+bool addsStagesInHalves(graph::ConvOp conv, const DotForm &form);
 /// Returns `form` for a tile of f16 sums to which `steps` K steps are added:
 /// without stages if a stage has that many.
 DotForm stagesOf(DotForm form, int64_t steps);

@@ -242,34 +242,33 @@ private:
   /// input at a row and a column of the tile.
   void transform(Expr inBlock,
                  llvm::function_ref<Expr(int64_t, int64_t, Expr)> input) {
-    // Vectors of f16 have as many lanes as any vector of 16-bit elements.
-    Type lanes = isInHalves() ? b.builder.getI16Type() : type;
-    b.forLanes(channels, lanes, [&](Expr channel, int64_t) {
-      named(channel, "input_channel");
-      // Transform the columns of the tile first, then the rows of the matrix
-      // that results from that.
-      SmallVector<Exprs> halves;
-      for (int64_t j = 0; j < form.points; ++j) {
-        Exprs column;
-        for (int64_t i = 0; i < form.points; ++i) {
-          Expr x = input(i, j, channel);
-          if (isInHalves())
-            x = Winograd::scaled(x, form.inputScale());
-          column.push_back(named(x, nameOf("x", i, j)));
-        }
-        halves.push_back(form.sampled(column));
-        for (auto [i, half] : llvm::enumerate(halves.back()))
-          named(half, nameOf("half", i, j));
-      }
-      for (int64_t i = 0; i < form.points; ++i) {
-        Exprs row;
-        for (int64_t j = 0; j < form.points; ++j)
-          row.push_back(halves[j][i]);
-        for (auto [j, value] : llvm::enumerate(form.sampled(row)))
-          b.store(points, named(value, nameOf("value", i, j)),
-                  {own, b.index(i * form.points + j), inBlock, channel});
-      }
-    });
+    b.forLanes(
+        channels, laneTypeOfTransforms(type), [&](Expr channel, int64_t) {
+          named(channel, "input_channel");
+          // Transform the columns of the tile first, then the rows of the matrix
+          // that results from that.
+          SmallVector<Exprs> halves;
+          for (int64_t j = 0; j < form.points; ++j) {
+            Exprs column;
+            for (int64_t i = 0; i < form.points; ++i) {
+              Expr x = input(i, j, channel);
+              if (isInHalves())
+                x = Winograd::scaled(x, form.inputScale());
+              column.push_back(named(x, nameOf("x", i, j)));
+            }
+            halves.push_back(form.sampled(column));
+            for (auto [i, half] : llvm::enumerate(halves.back()))
+              named(half, nameOf("half", i, j));
+          }
+          for (int64_t i = 0; i < form.points; ++i) {
+            Exprs row;
+            for (int64_t j = 0; j < form.points; ++j)
+              row.push_back(halves[j][i]);
+            for (auto [j, value] : llvm::enumerate(form.sampled(row)))
+              b.store(points, named(value, nameOf("value", i, j)),
+                      {own, b.index(i * form.points + j), inBlock, channel});
+          }
+        });
   }
 
   //===--------------------------------------------------------------------===//
@@ -400,9 +399,9 @@ private:
     }
   }
 
-  /// Adds the bias, if not null, to the outputs of a tile in a vector of
-  /// columns from `channel` on, applies the pool and the epilogue, and stores
-  /// the results.
+  /// Stores the outputs of a tile for one vector of columns, which begins at
+  /// `channel`, after adding the bias (unless it is null) and applying the pool
+  /// and the epilogue.
   void storeOutputs(const Place &place, SmallVector<Exprs> &outputs,
                     Expr channel, const ColumnVectors &vector, Value bias) {
     // A vector that is only partly used must not read the bias beyond the last

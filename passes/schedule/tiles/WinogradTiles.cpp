@@ -18,15 +18,12 @@ bool hasWinogradForm(ConvOp conv) {
          conv.getGroups() == 1 && tensorType(conv.getX()).getNumElements() != 0;
 }
 
-/// Returns the lanes of the vectors in which inputs and products of `type` are
-/// transformed: vectors of f16 have as many as any vector of 16-bit elements.
-static int64_t lanesOfTransforms(const TargetDescription &target, Type type) {
-  return target.maxLanes(type.isF16() ? IntegerType::get(type.getContext(), 16)
-                                      : type);
+Type laneTypeOfTransforms(Type type) {
+  return type.isF16() ? IntegerType::get(type.getContext(), 16) : type;
 }
 
 bool suitsWinograd(ConvOp conv, const TargetDescription &target, Type type) {
-  int64_t lanes = lanesOfTransforms(target, type),
+  int64_t lanes = target.maxLanes(laneTypeOfTransforms(type)),
           channels = shapeOf(conv.getX())[3];
   return !target.smallCode && !target.isDevice() && target.fma &&
          target.l2Bytes != 0 && lanes >= 4 &&
@@ -130,8 +127,9 @@ double WinogradTiles::transforms() const {
   if (type.isF16())
     ofInput += points;
   auto vectors = [&](int64_t of) {
-    return double(tiles() *
-                  llvm::divideCeil(of, lanesOfTransforms(target, type)));
+    return double(
+        tiles() *
+        llvm::divideCeil(of, target.maxLanes(laneTypeOfTransforms(type))));
   };
   const IssueRates &rates = target.rates;
   double moved = points / rates.loads + points;

@@ -144,6 +144,11 @@ std::optional<double> winogradCycles(graph::ConvOp conv,
 /// deviation of the results. A layer's error is therefore at most 5e-5 of the
 /// range of its results, half of a network's tolerance of 1e-4.
 inline constexpr double mostWinogradError = 1e-5;
+/// Returns a type whose vectors have as many lanes as those in which inputs and
+/// products of `type` are transformed: vectors of f16 have as many as any vector
+/// of 16-bit elements, also if f16 is otherwise computed in f32.
+mlir::Type laneTypeOfTransforms(mlir::Type type);
+
 /// The largest winogradError that is accepted for f16: it admits tiles of 4 x 4
 /// outputs. Measured errors are a quarter of it, since they are not all of half
 /// a unit, and the outputs in the middle of a tile have smaller ones. With tiles
