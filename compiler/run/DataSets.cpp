@@ -49,7 +49,8 @@ std::optional<Tolerance> readTolerance(StringRef folder,
                                        Diagnostics &diagnostics) {
   Tolerance tolerance;
   std::string path = inFolder(folder, "case.json");
-  if (!llvm::sys::fs::exists(path)) {
+  auto buffer = llvm::MemoryBuffer::getFile(path);
+  if (buffer.getError() == std::errc::no_such_file_or_directory) {
     tolerance.ofRange = 1e-5;
     return tolerance;
   }
@@ -60,7 +61,6 @@ std::optional<Tolerance> readTolerance(StringRef folder,
                            "`rtol` and `atol`; without it, defaults apply");
     return std::nullopt;
   };
-  auto buffer = llvm::MemoryBuffer::getFile(path);
   if (!buffer)
     return invalid(buffer.getError().message());
   auto json = readJson((*buffer)->getBuffer());

@@ -67,11 +67,12 @@ std::optional<Scales> constantScales(Value v) {
   std::vector<char> storage;
   ArrayRef<char> bytes = elementBytes(constant.getValue(), storage);
   Scales scales(bytes.size() / sizeof(float));
-  if (!scales.empty())
-    std::memcpy(scales.data(), bytes.data(), scales.size() * sizeof(float));
+  if (scales.empty())
+    return std::nullopt;
+  std::memcpy(scales.data(), bytes.data(), scales.size() * sizeof(float));
   bool normal =
       llvm::all_of(scales, [](float s) { return s > 1e-15f && s < 1e15f; });
-  return normal && !scales.empty() ? std::optional(scales) : std::nullopt;
+  return normal ? std::optional(scales) : std::nullopt;
 }
 
 /// Whether `type` is an integer of at most 16 bits. Its product with an 8-bit
