@@ -1,6 +1,7 @@
 #include "image.h"
 
 #include "inflate.h"
+#include "jpeg.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -10,14 +11,6 @@
 using Bytes = std::vector<uint8_t>;
 
 namespace {
-
-/// The longest side of a picture; a file with a longer one is rejected.
-constexpr int longestSide = 16384;
-
-void require(bool condition, const char *message) {
-  if (!condition)
-    throw ImageError(message);
-}
 
 void setSize(Image &image, int64_t width, int64_t height) {
   require(width >= 1 && height >= 1, "it has no pixels");
@@ -340,9 +333,9 @@ Image readImage(const std::string &path) {
     return readBmp(file);
   if (startsWith("P6", 2) || startsWith("P5", 2))
     return readPnm(file);
-  require(!startsWith("\xff\xd8\xff", 3),
-          "JPEG files are not supported; convert it to PNG");
-  throw ImageError("it is no PNG, BMP, PPM or PGM file");
+  if (startsWith("\xff\xd8\xff", 3))
+    return readJpeg(file);
+  throw ImageError("it is no PNG, JPEG, BMP, PPM or PGM file");
 }
 
 void writeImage(const Image &image, const std::string &path) {

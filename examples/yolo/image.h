@@ -1,4 +1,4 @@
-// Reads and writes pictures: PNG, BMP, PPM, PGM.
+// Reads pictures (PNG, JPEG, BMP, PPM, PGM) and writes them (PNG, BMP, PPM).
 
 #ifndef EXAMPLES_YOLO_IMAGE_H
 #define EXAMPLES_YOLO_IMAGE_H
@@ -23,8 +23,17 @@ struct ImageError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// The longest side of a picture; a file with a longer one is rejected.
+constexpr int longestSide = 16384;
+
+/// Throws ImageError with `message` unless `condition` holds.
+inline void require(bool condition, const char *message) {
+  if (!condition)
+    throw ImageError(message);
+}
+
 /// Reads a picture: PNG without interlacing (1 to 16 bits, gray, color or
-/// palette; transparency is ignored), BMP without compression (24 or 32 bits),
+/// palette; transparency is ignored), JPEG (see readJpeg), BMP without compression (24 or 32 bits),
 /// or binary PPM or PGM with 8 bits. Throws ImageError.
 Image readImage(const std::string &path);
 

@@ -37,7 +37,7 @@ build() { # NAME MODEL TARGET COMPILER [FLAG...]: builds the program for one net
   "$ingot" "$1/detector.onnx" -o "$1/detector.cpp" --target "$3" --weights source \
     --dim frame_width=1..1920 --dim frame_height=1..1080 -q
   "${@:4}" -std=c++17 -O2 -I "$1" -I "$here" -o "$1/detect" \
-    "$here"/{detect,draw,image,inflate}.cpp "$1/detector.cpp"
+    "$here"/{detect,draw,image,inflate,jpeg}.cpp "$1/detector.cpp"
 }
 
 build float "$model" native "$cxx"

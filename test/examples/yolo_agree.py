@@ -107,7 +107,7 @@ def build(folder, network):
     model = onnx.load(folder / "detector.onnx")
     rows = model.graph.output[0].type.tensor_type.shape.dim[0].dim_value
     subprocess.run([*shlex.split(arguments.cxx), "-std=c++17", f"-DDETECTOR_ROWS={rows}", "-I", folder, "-I", example, "-o",
-                    folder / "detect", *(example / f"{name}.cpp" for name in ("detect", "draw", "image", "inflate")),
+                    folder / "detect", *(example / f"{name}.cpp" for name in ("detect", "draw", "image", "inflate", "jpeg")),
                     folder / "detector.cpp"], check=True)
     return session(folder / "detector.onnx")
 

@@ -69,8 +69,8 @@ short = zlib.compress(b"\0" * 10)
 start = good[:data - 4]
 bad = {
     "empty.png": (b"", "the file is empty"),
-    "text.png": (b"hello", "it is no PNG, BMP, PPM or PGM file"),
-    "photo.jpg": (b"\xff\xd8\xff\xe0" + bytes(50), "JPEG files are not supported; convert it to PNG"),
+    "text.png": (b"hello", "it is no PNG, JPEG, BMP, PPM or PGM file"),
+    "cut.jpg": (b"\xff\xd8\xff\xe0\0\x10JFIF", "the JPEG file is cut off"),
     "cut.png": (good[:-30], "the PNG file is cut off"),
     "start.png": (good[:10], "the PNG file is cut off"),
     "changed.png": (bytes(changed), "the PNG file is damaged (a checksum is wrong)"),
