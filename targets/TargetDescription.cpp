@@ -181,7 +181,7 @@ const Product *TargetDescription::product(llvm::StringRef a, llvm::StringRef b,
 bool TargetDescription::splitsWords() const {
   constexpr unsigned group = 4;
   constexpr double times = 4;
-  if (coreRegisters || isDevice() || vectorBytes.empty())
+  if (coreRegisters || vectorBytes.empty())
     return false;
   const Product *row =
       product("ui8", "si8", group, unsigned(vectorBytes.front()) / group);

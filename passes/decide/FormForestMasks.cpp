@@ -220,8 +220,7 @@ struct FormForestMasksPass : impl::FormForestMasksBase<FormForestMasksPass> {
 private:
   static bool isPossible(ForestOp forest, const TargetDescription &target,
                          int64_t lanes) {
-    return !target.smallCode && !target.isDevice() && lanes > 1 &&
-           elementOf(forest.getX()).isF32() &&
+    return !target.smallCode && lanes > 1 && elementOf(forest.getX()).isF32() &&
            elementOf(forest.getWeights()).isF32() &&
            forest.getAggregate() == "SUM" &&
            dimsOf(forest.getX())[0].least() >= lanes;

@@ -130,8 +130,8 @@ int64_t channelsOfGroup(ConvOp conv) {
 
 bool multipliesInGroups(ConvOp conv, const TargetDescription &target) {
   Type type = elementOf(conv.getX());
-  if (conv.getGroups() == 1 || isDepthwise(conv) || target.isDevice() ||
-      target.smallCode || !isa<Float32Type, Float64Type>(type) ||
+  if (conv.getGroups() == 1 || isDepthwise(conv) || target.smallCode ||
+      !isa<Float32Type, Float64Type>(type) ||
       hasDynamicSizes(conv.getW().getType()))
     return false;
   int64_t channels = channelsOfGroup(conv);
@@ -143,9 +143,8 @@ int64_t inputsOfGroup(ConvOp conv) { return shapeOf(conv.getW()).end()[-2]; }
 
 bool hasGroupsInLanes(ConvOp conv, const TargetDescription &target) {
   Type type = elementOf(conv.getX());
-  if (conv.getGroups() == 1 || isDepthwise(conv) || target.isDevice() ||
-      target.smallCode || target.wholeRegisters ||
-      !isa<Float32Type, Float64Type>(type) ||
+  if (conv.getGroups() == 1 || isDepthwise(conv) || target.smallCode ||
+      target.wholeRegisters || !isa<Float32Type, Float64Type>(type) ||
       hasDynamicSizes(conv.getW().getType()))
     return false;
   int64_t inputs = inputsOfGroup(conv), outputs = channelsOfGroup(conv);

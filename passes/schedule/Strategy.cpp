@@ -8,7 +8,7 @@ using namespace ingot::graph;
 
 namespace ingot::schedule {
 
-#define INGOT_STRATEGY(CLASS, NAME)                                            \
+#define INGOT_STRATEGY(CLASS, NAME, MACHINE)                                   \
   std::unique_ptr<Strategy> create##CLASS##Strategy();
 #include "passes/schedule/Strategies.def"
 #undef INGOT_STRATEGY
@@ -16,9 +16,10 @@ namespace ingot::schedule {
 static ArrayRef<std::unique_ptr<Strategy>> strategies() {
   static const std::vector<std::unique_ptr<Strategy>> all = [] {
     std::vector<std::unique_ptr<Strategy>> v;
-#define INGOT_STRATEGY(CLASS, NAME)                                            \
+#define INGOT_STRATEGY(CLASS, NAME, MACHINE)                                   \
   v.push_back(create##CLASS##Strategy());                                      \
-  v.back()->name = NAME;
+  v.back()->name = NAME;                                                       \
+  v.back()->machine = Strategy::Machine::MACHINE;
 #include "passes/schedule/Strategies.def"
 #undef INGOT_STRATEGY
     return v;
@@ -26,10 +27,12 @@ static ArrayRef<std::unique_ptr<Strategy>> strategies() {
   return all;
 }
 
-/// Whether a strategy builds kernels for this kind of target, a device or a
-/// CPU.
+/// Whether the target is one of the strategy's machines.
 static bool isFor(const Strategy &strategy, const TargetDescription &target) {
-  return !target.isDevice() || strategy.takesDevices();
+  using Machine = Strategy::Machine;
+  return strategy.machine == Machine::Any ||
+         strategy.machine ==
+             (target.isDevice() ? Machine::Device : Machine::Core);
 }
 
 const Strategy &selectStrategy(GroupOnTarget group) {

@@ -25,8 +25,13 @@ public:
   /// The name of the strategy in groups and kernels, as listed in
   /// Strategies.def.
   llvm::StringRef name;
+  /// The machines that run its kernels: cores with vectors, devices with blocks
+  /// of threads, or both.
+  enum class Machine { Core, Device, Any };
+  Machine machine = Machine::Any;
 
-  /// Whether the strategy can build this group on this target.
+  /// Whether the strategy can build this group on this target, which is one of
+  /// its machines.
   virtual bool matches(GroupOnTarget group) const = 0;
 
   /// Describes the entries of the strategy's plans; empty if there is nothing
@@ -93,8 +98,6 @@ public:
   virtual void emit(KernelBuilder &b) const = 0;
   /// Whether the strategy supports dynamic sizes.
   virtual bool takesDynamicSizes() const { return false; }
-  /// Whether the strategy builds kernels for device threads.
-  virtual bool takesDevices() const { return false; }
 };
 
 /// Returns the first strategy that matches the group. The last strategies match

@@ -358,7 +358,7 @@ void AttentionBlock::storePair(Expr first, Expr second, Expr factor, Expr query,
 //===----------------------------------------------------------------------===//
 
 bool AttentionStrategyOnDevice::matches(GroupOnTarget group) const {
-  if (!group.target.isDevice() || group.isStrict())
+  if (group.isStrict())
     return false;
   AttentionAnchor anchor = AttentionAnchor::of(group);
   return anchor && suits(anchor, group.target);
@@ -369,8 +369,6 @@ AttentionStrategyOnDevice::takes(Operation *producer,
                                  llvm::function_ref<bool(Operation *)> isMember,
                                  llvm::function_ref<bool(Operation *)> isFree,
                                  const TargetDescription &target, bool) const {
-  if (!target.isDevice())
-    return {};
   return takeAttention(
       producer, isMember, isFree, /*inStoredLayout=*/true,
       [&](const AttentionAnchor &anchor) { return suits(anchor, target); });

@@ -170,7 +170,6 @@ graph::Expr sumOf(graph::Expr x, graph::Expr y);
 class AttentionStrategyOnDevice : public Strategy {
 public:
   bool takesDynamicSizes() const override { return true; }
-  bool takesDevices() const override { return true; }
   bool matches(GroupOnTarget group) const override;
   llvm::SmallVector<mlir::Operation *>
   takes(mlir::Operation *producer,

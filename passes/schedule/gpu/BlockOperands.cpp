@@ -385,8 +385,6 @@ void copyAhead(KernelBuilder &b, Value from, ArrayRef<Expr> at, Value to,
 }
 
 bool BlockStrategy::matches(GroupOnTarget group) const {
-  if (!group.target.isDevice())
-    return false;
   auto operands = BlockOperands::of(group);
   return operands && operands->rows.most() >= fewest &&
          operands->columns >= fewest && operands->steps >= fewest &&

@@ -131,7 +131,6 @@ inline constexpr int64_t fewestOfBlock = 8;
 class BlockStrategy : public Strategy {
 public:
   bool takesDynamicSizes() const override { return true; }
-  bool takesDevices() const override { return true; }
   bool matches(GroupOnTarget group) const override;
 
 protected:

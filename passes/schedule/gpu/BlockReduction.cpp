@@ -293,10 +293,9 @@ public:
   ArrayRef<PlanKey> planKeys() const override { return fields.keys(); }
 
   bool takesDynamicSizes() const override { return true; }
-  bool takesDevices() const override { return true; }
 
   bool matches(GroupOnTarget group) const override {
-    if (!group.target.isDevice() || !isOfColumns(group))
+    if (!isOfColumns(group))
       return false;
     // With several columns, `group` uses this strategy if it is faster than one
     // thread per column. With a single column, the strategy must be clearly

@@ -380,7 +380,7 @@ public:
   bool matches(GroupOnTarget group) const override {
     // Strict mode does not allow that warps add the products along K in another
     // order than the operator does.
-    if (!group.target.isDevice() || group.isStrict())
+    if (group.isStrict())
       return false;
     auto operands = operandsOf(group);
     return operands && operands->rows.known() &&
@@ -429,7 +429,7 @@ public:
                                  llvm::function_ref<bool(Operation *)> isFree,
                                  const TargetDescription &target,
                                  bool packs) const override {
-    if (!target.isDevice() || GroupView(producer->getBlock()).isStrict())
+    if (GroupView(producer->getBlock()).isStrict())
       return {};
     return ProductsOfRows::taken(producer, isMember, isFree, packs);
   }

@@ -201,12 +201,11 @@ private:
 class ThreadDepthwiseStrategy : public Strategy {
 public:
   bool matches(GroupOnTarget group) const override {
-    ConvOp conv = group.target.isDevice() ? depthwiseOf(group) : ConvOp();
+    ConvOp conv = depthwiseOf(group);
     return conv && isa<FloatType>(elementOf(conv.getResult())) &&
            tensorType(conv.getResult()).getNumElements() > 0;
   }
   bool takesDynamicSizes() const override { return true; }
-  bool takesDevices() const override { return true; }
 
   ArrayRef<PlanKey> planKeys() const override { return fields.keys(); }
 

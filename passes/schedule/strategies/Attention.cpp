@@ -30,9 +30,8 @@ std::optional<DotForm> dotFormOf(AttentionAnchor anchor,
 
 bool suits(AttentionAnchor anchor, const TargetDescription &target) {
   Type type = elementOf(anchor.scores.getResult());
-  return anchor.isOfF32() && !target.isDevice() && !target.smallCode &&
-         !target.freestanding && target.maxLanes(type) > 1 &&
-         anchor.queries().most() >= leastQueries &&
+  return anchor.isOfF32() && !target.smallCode && !target.freestanding &&
+         target.maxLanes(type) > 1 && anchor.queries().most() >= leastQueries &&
          anchor.depth() + anchor.width() <= widestHeads &&
          (!anchor.rounding ||
           (dotFormOf(anchor, target) && anchor.keys().known()));

@@ -18,7 +18,6 @@ public:
   }
 
   bool takesDynamicSizes() const override { return true; }
-  bool takesDevices() const override { return true; }
 
   void emit(KernelBuilder &b) const override {
     Operation *anchor = b.group.anchor();

@@ -28,10 +28,10 @@ bool suits(AttentionAnchor anchor, const TargetDescription &target) {
   Type type = elementOf(anchor.scores.getResult());
   int64_t lanes = target.maxLanes(type);
   Value rows = anchor.keyRows();
-  return anchor.isOfF32() && !anchor.rounding && !target.isDevice() &&
-         !target.smallCode && !target.freestanding && lanes > 1 && rows &&
-         elementOf(rows).isF32() && elementOf(anchor.scores.getA()).isF32() &&
-         anchor.queries().known() && *anchor.queries().known() <= mostQueries &&
+  return anchor.isOfF32() && !anchor.rounding && !target.smallCode &&
+         !target.freestanding && lanes > 1 && rows && elementOf(rows).isF32() &&
+         elementOf(anchor.scores.getA()).isF32() && anchor.queries().known() &&
+         *anchor.queries().known() <= mostQueries &&
          anchor.depth() % lanes == 0 && anchor.depth() <= mostDepth;
 }
 

@@ -27,7 +27,6 @@ public:
   }
 
   bool takesDynamicSizes() const override { return true; }
-  bool takesDevices() const override { return true; }
 
   ArrayRef<PlanKey> planKeys() const override { return elementsKey(); }
   SmallVector<Plan> plans(GroupOnTarget group) const override {

@@ -62,8 +62,8 @@ public:
     // too much code.
     constexpr int64_t leastRun = 32;
     std::optional<Runs> runs = Runs::of(group);
-    return runs && runs->inside() >= leastRun && !group.target.isDevice() &&
-           !group.target.smallCode && !fillsRegisters(*runs, group.target);
+    return runs && runs->inside() >= leastRun && !group.target.smallCode &&
+           !fillsRegisters(*runs, group.target);
   }
 
   /// Whether partial registers are slow on the target, and the elements at a

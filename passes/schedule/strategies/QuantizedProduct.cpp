@@ -55,8 +55,7 @@ struct Form {
 
   static std::optional<Form> of(MLIRContext *context,
                                 const TargetDescription &target) {
-    if (target.isDevice() || target.smallCode || target.vectorBytes.empty() ||
-        !target.vectorFloats)
+    if (target.smallCode || target.vectorBytes.empty() || !target.vectorFloats)
       return std::nullopt;
     int64_t bytes = target.vectorBytes.front(), lanes = bytes / group;
     for (bool isUnsigned : {true, false})

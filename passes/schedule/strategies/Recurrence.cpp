@@ -122,7 +122,7 @@ private:
   static std::optional<int64_t>
   cyclesOfSharedStep(const RecurrenceModel &model,
                      const TargetDescription &target) {
-    if (target.isDevice() || !target.hasThreads)
+    if (!target.hasThreads)
       return std::nullopt;
     double cycles = model.cycles();
     if (cycles / 2 <= double(target.forkCycles))

@@ -365,7 +365,6 @@ public:
   }
 
   bool takesDynamicSizes() const override { return true; }
-  bool takesDevices() const override { return true; }
 
   void emit(KernelBuilder &b) const override { RowReduction(b).emit(); }
 };

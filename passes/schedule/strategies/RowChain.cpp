@@ -158,7 +158,7 @@ private:
 class RowChainStrategy : public Strategy {
 public:
   bool matches(GroupOnTarget group) const override {
-    return !group.target.isDevice() && RowChain::of(group).has_value();
+    return RowChain::of(group).has_value();
   }
 
   ArrayRef<PlanKey> planKeys() const override {

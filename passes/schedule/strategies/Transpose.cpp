@@ -313,8 +313,8 @@ class TransposeStrategy : public Strategy {
 public:
   bool matches(GroupOnTarget group) const override {
     TransposeOp op = transposeOf(group);
-    if (!op || group.hasDynamicSizes() || group.target.isDevice() ||
-        group.target.smallCode || group.target.wholeRegisters)
+    if (!op || group.hasDynamicSizes() || group.target.smallCode ||
+        group.target.wholeRegisters)
       return false;
     ArrayRef<int64_t> x = shapeOf(op.getX());
     int64_t lanes = lanesOf(group), rowAxis = op.getPerm().back();

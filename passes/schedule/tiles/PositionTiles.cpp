@@ -38,8 +38,8 @@ static bool readsChannelsOnly(GroupView group, ConvolutionAnchor anchor) {
 }
 
 ConvolutionAnchor positionConvolution(GroupOnTarget group) {
-  if (group.hasDynamicSizes() || group.target.isDevice() ||
-      group.target.smallCode || group.target.wholeRegisters)
+  if (group.hasDynamicSizes() || group.target.smallCode ||
+      group.target.wholeRegisters)
     return {};
   ConvolutionAnchor found = ConvolutionAnchor::onlyOf(group);
   ConvOp conv = found.conv;

@@ -37,7 +37,7 @@ static std::optional<int64_t> blockOf(MatMulOp product, const TileChoice &tile,
                                       const TargetDescription &target) {
   ProductSizes sizes(product);
   if (mayDiffer(sizes.batches, 1) || !sizes.rows.known() ||
-      !sizes.steps.known() || target.l2Bytes == 0 || target.isDevice())
+      !sizes.steps.known() || target.l2Bytes == 0)
     return std::nullopt;
   int64_t rows = *sizes.rows.known(), steps = *sizes.steps.known(),
           rowBytes = steps * bytesPerElement(elementOf(product.getA())),

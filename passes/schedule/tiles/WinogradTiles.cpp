@@ -25,8 +25,7 @@ Type laneTypeOfTransforms(Type type) {
 bool suitsWinograd(ConvOp conv, const TargetDescription &target, Type type) {
   int64_t lanes = target.maxLanes(laneTypeOfTransforms(type)),
           channels = shapeOf(conv.getX())[3];
-  return !target.smallCode && !target.isDevice() && target.fma &&
-         target.l2Bytes != 0 && lanes >= 4 &&
+  return !target.smallCode && target.fma && target.l2Bytes != 0 && lanes >= 4 &&
          (type.isF32()
               ? channels % (lanes / 2) == 0
               : type.isF16() && halvesByLane(target) && channels % lanes == 0);
