@@ -70,6 +70,17 @@ std::string ProgramPrinter::templateArgument(const std::string &type) const {
   return out.language.isC ? "" : "<" + type + ">";
 }
 
+/// Returns a pointer to the constants at `offset`, as an expression. The offset
+/// is a template argument, so that the function returns the same address in all
+/// calls: clang then knows the address in the kernels, too.
+std::string ProgramPrinter::constantsAt(const std::string &type, StringRef base,
+                                        int64_t offset) const {
+  return (out.language.isC ? "constants_at(" + base + ", " + Twine(offset) + ")"
+                           : "constants_at<" + type + ", " + Twine(offset) +
+                                 ">(" + base + ")")
+      .str();
+}
+
 void ProgramPrinter::printArenaValue(kernel::ArenaOp buffer) {
   if (isFrame(buffer)) {
     named[buffer] = {buffer.getOffset() == 0
@@ -228,9 +239,8 @@ void ProgramPrinter::printWeightPointers(kernel::ProgramOp program,
     std::string &name = context.globals[op.getName()];
     // A weight is declared once, even if the program uses it twice.
     if (!named.count(op) && declared.insert(name).second)
-      out.line("const " + element + " *const " + name + " = constants_at" +
-               templateArgument(element) + "(" + base + ", " +
-               Twine(weight.offset) + "); // " +
+      out.line("const " + element + " *const " + name + " = " +
+               constantsAt(element, base, weight.offset) + "; // " +
                tensorText(op.getType(), weight.sign));
     named[op] = {name, element, true};
   });

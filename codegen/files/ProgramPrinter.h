@@ -50,6 +50,8 @@ protected:
   void printStringChecks();
   Sign signOf(mlir::Value buffer) const;
   std::string templateArgument(const std::string &type) const;
+  std::string constantsAt(const std::string &type, llvm::StringRef base,
+                          int64_t offset) const;
   void printArenaValue(kernel::ArenaOp buffer);
   /// Prints declarations of pointers to the weights of a program, which are
   /// stored at offsets from `base`. With `team`: of the weights that only

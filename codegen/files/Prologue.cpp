@@ -63,7 +63,7 @@ void printVectorTypes(const SourceContext &context, TextWriter &out) {
 
 void printMemoryFunctions(StringRef programs, TextWriter &out) {
   bool any = false;
-  auto print = [&](StringRef name, StringRef isConst) {
+  auto print = [&](StringRef name, StringRef isConst, bool isFixed) {
     if (!programs.contains((name + (out.language.isC ? "(" : "<")).str()))
       return;
     any = true;
@@ -74,14 +74,16 @@ void printMemoryFunctions(StringRef programs, TextWriter &out) {
       out.line("}");
       return;
     }
-    out.line("template <typename T> inline " + isConst + "T *" + name + "(" +
-             isConst + "unsigned char *memory, ptrdiff_t offset) {");
+    StringRef offset = "ptrdiff_t offset";
+    out.line("template <typename T" + (isFixed ? ", " + offset : "") +
+             "> inline " + isConst + "T *" + name + "(" + isConst +
+             "unsigned char *memory" + (isFixed ? "" : ", " + offset) + ") {");
     out.line("  return static_cast<" + isConst + "T *>(static_cast<" + isConst +
              "void *>(memory + offset));");
     out.line("}");
   };
-  print("buffer_at", "");
-  print("constants_at", "const ");
+  print("buffer_at", "", /*isFixed=*/false);
+  print("constants_at", "const ", /*isFixed=*/true);
   if (any)
     out.blank();
 }

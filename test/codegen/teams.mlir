@@ -16,14 +16,14 @@
 // A pointer to a weight is declared in the worker group that reads the weight,
 // or before the worker groups if several of them read it.
 // CHECK: ingot_status run(
-// CHECK: const float *const both = constants_at<float>(net_weights
+// CHECK: const float *const both = constants_at<float, {{[0-9]+}}>(net_weights
 // CHECK: float *const [[A:value[0-9]]] = buffer_at<float>(memory, 0);
 // A buffer that is used again later is declared before the worker group.
 // CHECK-NEXT: float *const [[C:value[0-9]]] = buffer_at<float>(memory, 128);
 // The time per fork at 3 GHz: 6,000 cycles; the three launches cost one fork
 // and two halves.
 // CHECK-NEXT: in_team(context, 1000, [=](Team &team) {
-// CHECK-NEXT: const float *const one = constants_at<float>(net_weights
+// CHECK-NEXT: const float *const one = constants_at<float, {{[0-9]+}}>(net_weights
 // CHECK-NEXT: team.share(8, [=](ptrdiff_t begin, ptrdiff_t end) {
 // CHECK-NEXT: shared(io->x, both, [[A]], begin, end);
 // CHECK-NEXT: });

@@ -24,8 +24,8 @@
 // FILE: alignas(64) const float table[2] = {
 // FILE-NOT: const float w[
 // FILE: if (!sum_is_header(io->weights)) return INGOT_ERROR_WEIGHTS;
-// FILE: const float *const w = constants_at<float>(weights, 0);
-// FILE: const uint8_t *const mask = constants_at<uint8_t>(weights, 128);
+// FILE: const float *const w = constants_at<float, 0>(weights);
+// FILE: const uint8_t *const mask = constants_at<uint8_t, 128>(weights);
 
 module {
   memref.global "private" constant @w : memref<4xf32> = dense<[1.0, 2.0, 4.0, 8.0]>
