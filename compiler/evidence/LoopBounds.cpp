@@ -51,17 +51,14 @@ IntegerRanges::IntegerRanges(ModuleOp module)
   module.walk([&](kernel::LaunchOp launch) {
     Operation *callee = symbols.lookup(launch.getCallee());
     auto &arguments = passed[callee];
-    for (auto [i, operand] : llvm::enumerate(launch.getOperands())) {
-      APInt constant;
-      if (!operand.getType().isIntOrIndex())
-        continue;
-      Range now{kLowest, kHighest};
-      if (matchPattern(operand, m_ConstantInt(&constant)))
-        now = {constant.getSExtValue(), constant.getSExtValue()};
-      auto [known, isNew] = arguments.try_emplace(i, now);
+    // The integers of a kernel for several shapes follow its buffers.
+    for (auto [i, value] :
+         llvm::enumerate(launch.getValues().value_or(ArrayRef<int64_t>()))) {
+      auto [known, isNew] = arguments.try_emplace(launch.getNumOperands() + i,
+                                                  Range{value, value});
       if (!isNew)
-        known->second = {std::min(known->second.least, now.least),
-                         std::max(known->second.most, now.most)};
+        known->second = {std::min(known->second.least, value),
+                         std::max(known->second.most, value)};
     }
   });
 }
@@ -128,8 +125,14 @@ IntegerRanges::Range IntegerRanges::rangeOfArgument(BlockArgument argument) {
   Range unknown{kLowest, kHighest};
   unsigned number = argument.getArgNumber();
   if (auto loop = dyn_cast<scf::ForOp>(parent)) {
-    if (argument != loop.getInductionVar())
-      return unknown;
+    if (argument != loop.getInductionVar()) {
+      // The value before the first iteration, and the one that an iteration
+      // passes on, whatever it has got itself (see rangeOf).
+      Range first = rangeOf(loop.getInitArgs()[number - 1]),
+            next = rangeOf(loop.getYieldedValues()[number - 1]);
+      return {std::min(first.least, next.least),
+              std::max(first.most, next.most)};
+    }
     return {rangeOf(loop.getLowerBound()).least,
             plus(rangeOf(loop.getUpperBound()).most, -1)};
   }
@@ -142,14 +145,15 @@ IntegerRanges::Range IntegerRanges::rangeOfArgument(BlockArgument argument) {
            parts = kernel::partArguments(kernel);
   if (number + parts >= count)
     return {0, kernel::extentOf(kernel)->most()};
+  auto &arguments = passed[kernel];
+  if (auto given = arguments.find(number); given != arguments.end())
+    return given->second;
   kernel::Dims sizes =
       kernel.getSizes() ? kernel::dimsOf(*kernel.getSizes()) : kernel::Dims();
   unsigned first = count - parts - sizes.size();
-  if (number >= first)
-    return {sizes[number - first].least(), sizes[number - first].most()};
-  auto &arguments = passed[kernel];
-  auto given = arguments.find(number);
-  return given == arguments.end() ? unknown : given->second;
+  if (number < first)
+    return unknown;
+  return {sizes[number - first].least(), sizes[number - first].most()};
 }
 
 /// Whether an operation returns the maximum (true) or the minimum (false) of
