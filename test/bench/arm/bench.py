@@ -4,7 +4,8 @@
     bench.py --ingot PROGRAM --work DIR [--cores a53,a72,n1,max] [--compilers clang,g++]
              [--fast f16|bf16] [--peers [NAME,...]] [--kernels N] [NETWORK...]
 
-A NETWORK is a file of test/networks/models/graphs. Ingot's code is built with each
+A NETWORK is a file of test/networks/models/graphs, a folder of models/real with constant
+shapes, or the path of an ONNX file with constant shapes. Ingot's code is built with each
 compiler and runs under qemu-aarch64 with the plugin Window.c; its output is compared with
 ONNX Runtime's on this machine. --kernels lists the kernels that take the most instructions.
 --peers counts ONNX Runtime, OpenVINO, ncnn, MNN and LiteRT as well: peers.sh unpacks
@@ -81,12 +82,25 @@ def run(command, **options):
     return done.stdout
 
 
+def find_model(network, work):
+    """Returns the name of a network and its file, which is in the work folder, as peers.sh expects."""
+    if network.endswith(".onnx"):
+        name, model = os.path.basename(network).removesuffix(".onnx"), network
+    else:
+        name, (model, _) = network, networks.find_model(network, work)
+    path = os.path.join(work, name + ".onnx")
+    if os.path.realpath(model) != os.path.realpath(path):
+        shutil.copyfile(model, path)
+    return name, path
+
+
 class Network:
     """A network, its seeded inputs, and the outputs that ONNX Runtime computes for them."""
 
     def __init__(self, args, name):
-        self.name, self.args = name, args
-        self.model, _ = networks.find_model(name, args.work)
+        self.args = args
+        self.name, self.model = find_model(name, args.work)
+        name = self.name
         options = onnxruntime.SessionOptions()
         options.log_severity_level = 3
         options.intra_op_num_threads = 1
@@ -278,7 +292,8 @@ def main():
             sys.exit(f"{program} is not installed")
     prepared = [Network(args, name) for name in args.networks]
     if args.peers:
-        subprocess.run([os.path.join(HERE, "peers.sh"), args.work, *args.networks], check=True)
+        subprocess.run([os.path.join(HERE, "peers.sh"), args.work, *(network.name for network in prepared)],
+                       check=True)
     rows, failed = {}, 0
     for network in prepared:
         name = network.name

@@ -46,8 +46,9 @@ print(','.join(str(list(v.shape)).replace(' ', '') + 'f32' for v in np.load('$na
     mkdir -p "ncnn/$name" && cp "$name.onnx" "ncnn/$name"
     [ -e "ncnn/$name/$name.ncnn.bin" ] ||
       (cd "ncnn/$name" && ../../host/pnnx/pnnx "$name.onnx" "inputshape=$shape" fp16=0 > log 2>&1) || echo "no ncnn for $name"
-    [ -e "mnn/$name.mnn" ] || venv2/bin/mnnconvert -f ONNX --modelFile "$name.onnx" --MNNModel "mnn/$name.mnn" \
-      --bizCode x > "mnn/$name.log" 2>&1 || echo "no MNN for $name"
+    # The converter's function: the program mnnconvert reports every conversion to its makers.
+    [ -e "mnn/$name.mnn" ] || venv2/bin/python -c "import sys, _tools; _tools.mnnconvert(sys.argv)" -f ONNX \
+      --modelFile "$name.onnx" --MNNModel "mnn/$name.mnn" --bizCode x > "mnn/$name.log" 2>&1 || echo "no MNN for $name"
   fi
   [ -e "tflite/$float/${float}_float32.tflite" ] || (cd tflite && PATH=$PWD/../venv3/bin:$PATH \
     onnx2tf -i "../$float.onnx" -o "$float" -n -rtpo Erf > "$float.log" 2>&1) || echo "no LiteRT for $float"
