@@ -1,5 +1,6 @@
 #include "dialects/graph/GraphDialect.h"
 
+#include "dialects/graph/ShortSums.h"
 #include "dialects/graph/ops/Patterns.h"
 #include "dialects/kernel/KernelDialect.h"
 #include "dialects/kernel/Strict.h"
@@ -19,8 +20,22 @@ void GraphDialect::initialize() {
       >();
 }
 
+static LogicalResult verifyShortSums(Operation *op, Attribute value) {
+  auto pairs = dyn_cast<IntegerAttr>(value);
+  if (pairs && pairs.getInt() > 0 && isa<ConvOp, MatMulOp>(op) &&
+      elementOf(op->getOperand(0)).isUnsignedInteger(8) &&
+      elementOf(op->getOperand(1)).isSignedInteger(8))
+    return success();
+  return op->emitOpError() << "attribute '" << kShortSumsAttr
+                           << "' is a positive number, of contractions of ui8 "
+                              "by si8, not "
+                           << value;
+}
+
 LogicalResult GraphDialect::verifyOperationAttribute(Operation *op,
                                                      NamedAttribute attr) {
+  if (attr.getName() == kShortSumsAttr)
+    return verifyShortSums(op, attr.getValue());
   if (attr.getName() != kMultipliedAttr)
     return op->emitOpError() << "has an unknown attribute " << attr.getName();
   auto type = dyn_cast<TypeAttr>(attr.getValue());

@@ -17,6 +17,7 @@
 // returned value is the result of a group, and none is returned twice.
 
 #include "dialects/graph/GraphDialect.h"
+#include "passes/decide/MarkShortSums.h"
 #include "passes/decide/OperatorGroup.h"
 #include "passes/decide/Passes.h"
 #include "passes/plan/Buffers.h"
@@ -612,8 +613,9 @@ private:
 struct FormGroupsPass : impl::FormGroupsBase<FormGroupsPass> {
   using Base::Base;
   void runOnOperation() override {
-    Grouping(getOperation(), *lookupTarget(targetName), packs, savesMemory)
-        .run();
+    const TargetDescription &target = *lookupTarget(targetName);
+    markShortSums(getOperation(), target);
+    Grouping(getOperation(), target, packs, savesMemory).run();
   }
 };
 

@@ -440,14 +440,16 @@ private:
                                      {!needsRowSums, needsRowSums},
                                      {needsRowSums, !needsRowSums},
                                      {true, true}};
+    int64_t shortPairs = schedule::pairsInShortSums(product, target);
     double best = 0;
     bool byWord = false;
     int64_t lanes = 1;
     std::pair<bool, bool> chosen;
     for (auto [flipA, flipB] : flips)
-      if (auto dots = schedule::dotForm(flipA ? otherSign(a) : a,
-                                        flipB ? otherSign(b) : b, target,
-                                        shapeOf(product.getA()).back());
+      if (auto dots = schedule::dotForm(
+              flipA ? otherSign(a) : a, flipB ? otherSign(b) : b, target,
+              shapeOf(product.getA()).back(),
+              /*fillsUp=*/false, flipB ? 0 : shortPairs);
           dots && dots->perCycle > best) {
         best = dots->perCycle;
         byWord = dots->byWord;
@@ -483,7 +485,8 @@ private:
       return;
     }
     Type x = elementOf(conv.getX()), w = elementOf(conv.getW());
-    int64_t channels = shapeOf(conv.getX()).back();
+    int64_t channels = shapeOf(conv.getX()).back(),
+            shortPairs = schedule::pairsInShortSums(conv, target);
     std::optional<schedule::DotForm> chosen;
     double best = 0;
     bool flipsX = false, flipsW = false;
@@ -493,7 +496,8 @@ private:
       if ((flipX || flipW) && isa<FloatType>(x))
         break;
       auto form = schedule::dotForm(flipX ? otherSign(x) : x,
-                                    flipW ? otherSign(w) : w, target, channels);
+                                    flipW ? otherSign(w) : w, target, channels,
+                                    /*fillsUp=*/false, flipW ? 0 : shortPairs);
       if (!form)
         continue;
       double vectors = double(

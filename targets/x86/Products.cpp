@@ -4,11 +4,11 @@
 // bits; the only sum that can overflow is that of two (-2^15)^2, which wraps.
 // It does not accumulate, so each entry is a product and an addition. VPDPBUSD
 // multiplies unsigned by signed 8-bit integers and adds four products to the
-// accumulator without saturation (VPDPBUSDS saturates). PMADDUBSW has no entry,
-// since it saturates sums of two products to 16 bits. VDPBF16PS adds two bf16
-// products to an f32; it rounds to nearest even and flushes subnormal operands
-// and sums to zero, regardless of MXCSR. VFMADD on 16-bit lanes adds an f16
-// product to an f16 accumulator in each lane, and rounds once.
+// accumulator without saturation (VPDPBUSDS saturates). PMADDUBSW saturates sums
+// of two products to 16 bits; its entry is in the table of intrinsics. VDPBF16PS
+// adds two bf16 products to an f32; it rounds to nearest even and flushes
+// subnormal operands and sums to zero, regardless of MXCSR. VFMADD on 16-bit
+// lanes adds an f16 product to an f16 accumulator in each lane, and rounds once.
 //
 // Semantics: Intel 64 and IA-32 Architectures Software Developer's Manual,
 // volume 2. Throughputs: the scheduling models of LLVM 22 (llvm-mca) for

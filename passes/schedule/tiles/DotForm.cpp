@@ -1,6 +1,7 @@
 #include "passes/schedule/tiles/DotForm.h"
 
 #include "dialects/graph/ElementsData.h"
+#include "dialects/graph/ShortSums.h"
 #include "dialects/kernel/DotLane.h"
 #include "passes/schedule/Anchors.h"
 #include "passes/schedule/tiles/HalfTile.h"
@@ -180,8 +181,65 @@ static DotForm singleSteps() {
   return form;
 }
 
+/// Returns the DotForm in which the products of up to `pairs` pairs of unsigned
+/// by signed 8-bit elements are summed in 16 bits, and these sums are widened by
+/// products with ones; nothing if the target has no such instruction.
+static std::optional<DotForm> formInShortSums(MLIRContext *context,
+                                              int64_t pairs,
+                                              const TargetDescription &target) {
+  // With two groups, the sums of 4 x 2 vectors, two operands of two rows and
+  // the weights fill 16 registers. On Zen 3 (2.9 GHz, one thread, G
+  // multiply-adds per second, November 2026), one group takes 91, two take 112;
+  // widened operands take 60.
+  constexpr int64_t mostGroups = 2;
+  auto vector = [&](int64_t bytes, unsigned bits) {
+    return VectorType::get({bytes * 8 / bits}, IntegerType::get(context, bits));
+  };
+  DotForm form;
+  form.group = 4;
+  form.shortGroups = std::min(pairs, mostGroups);
+  for (int64_t bytes : target.vectorBytes) {
+    const Product *row = target.product("si16", "si16", 2, unsigned(bytes / 4));
+    if (!row || !target.intrinsic(kernel::dotInHalves("ui8", "si8"),
+                                  vector(bytes, 8), vector(bytes, 16)))
+      continue;
+    form.lanes.push_back(row->lanes);
+    // Each group takes a product and an addition of pairs in 16 bits, of which
+    // the first one adds nothing. Widening takes as many as a dot product of
+    // pairs of 16-bit elements.
+    auto groups = double(form.shortGroups);
+    double products = row->perCycle * 2 * groups / (2 * groups + 1);
+    form.perCycle = std::max(form.perCycle, products * double(row->lanes) *
+                                                double(form.group));
+  }
+  return form.lanes.empty() ? std::nullopt : std::optional(form);
+}
+
+int64_t pairsInShortSums(Operation *contraction,
+                         const TargetDescription &target) {
+  auto conv = dyn_cast<ConvOp>(contraction);
+  Value weights = contraction->getOperand(1);
+  MLIRContext *context = contraction->getContext();
+  Type type = elementOf(weights),
+       left = IntegerType::get(context, 8, IntegerType::Unsigned);
+  if ((conv && conv.getGroups() != 1) || !type.isSignedInteger(8) ||
+      target.hasInt8Dot(left, type) || !formInShortSums(context, 1, target))
+    return 0;
+  ElementsAttr constant = constantOf(weights);
+  // Pairs of an odd number of channels straddle kernel columns.
+  bool byRows = conv && shapeOf(weights).end()[-2] % 2 != 0;
+  return constant ? graph::pairsInShortSums(constant, byRows ? 2 : 1) : 0;
+}
+
+/// Returns the value of graph.short_sums of a contraction; 0 if it has none.
+static int64_t shortPairsOf(Operation *contraction) {
+  auto pairs = contraction->getAttrOfType<IntegerAttr>(kShortSumsAttr);
+  return pairs ? pairs.getInt() : 0;
+}
+
 std::optional<DotForm> dotForm(Type a, Type b, const TargetDescription &target,
-                               int64_t steps, bool fillsUp) {
+                               int64_t steps, bool fillsUp,
+                               int64_t shortPairs) {
   if (a.isBF16() && b.isBF16())
     return formOfBFloats(target);
   if (a.isF16() && b.isF16())
@@ -208,6 +266,10 @@ std::optional<DotForm> dotForm(Type a, Type b, const TargetDescription &target,
       best->group = 4;
       best->widened = true;
     }
+  if (shortPairs > 0 && left.isUnsignedInteger(8) && right.isSignedInteger(8))
+    if (auto form = formInShortSums(a.getContext(), shortPairs, target);
+        form && (!best || form->perCycle > best->perCycle))
+      best = form;
   return best || !target.coreRegisters ? best : std::optional(singleSteps());
 }
 
@@ -266,7 +328,8 @@ std::optional<DotForm> dotForm(MatMulOp product,
     return pairs;
   return withShortStages(dotForm(elementOf(product.getA()),
                                  elementOf(product.getB()), target,
-                                 shapeOf(product.getA()).back()),
+                                 shapeOf(product.getA()).back(),
+                                 /*fillsUp=*/false, shortPairsOf(product)),
                          ProductSizes(product).rows);
 }
 
@@ -329,9 +392,10 @@ std::optional<DotForm> dotForm(ConvOp conv, const TargetDescription &target) {
           steps = channels * (readsKernelRows(conv) ? w.end()[-3] : 1);
   Dim positions =
       graph::product(ArrayRef(dimsOf(conv.getResult())).drop_back());
-  auto form = withShortStages(
-      dotForm(elementOf(conv.getX()), elementOf(conv.getW()), target, steps),
-      positions);
+  auto form = withShortStages(dotForm(elementOf(conv.getX()),
+                                      elementOf(conv.getW()), target, steps,
+                                      /*fillsUp=*/false, shortPairsOf(conv)),
+                              positions);
   if (auto across = formAcrossLanes(conv, target);
       across && (!form || across->perCycle >= form->perCycle))
     return across;

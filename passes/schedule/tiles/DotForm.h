@@ -47,6 +47,10 @@ struct DotForm {
   /// sums at once. If a group has one K step, a vector of narrow partial sums
   /// has the columns of two vectors of wide sums.
   int64_t stage = 0;
+  /// The number of groups of 8-bit elements whose products are summed in 16
+  /// bits before these sums are widened; 0 if products are added to 32-bit sums
+  /// at once.
+  int64_t shortGroups = 0;
 
   /// Whether sums are scalars, for tiles in core registers (CursorTile.h).
   bool isScalar() const { return lanes.front() == 1; }
@@ -55,10 +59,18 @@ struct DotForm {
 /// Returns the fastest DotForm for elements of types `a` and `b`, in either
 /// order; nothing if the target has none. Scalar sums require that the group
 /// size divides the number of K steps, `steps`, unless `fillsUp` says that the
-/// K steps are padded to whole groups.
+/// K steps are padded to whole groups. The sums of `shortPairs` pairs of
+/// products always fit into 16 bits (graph.short_sums).
 std::optional<DotForm> dotForm(mlir::Type a, mlir::Type b,
                                const TargetDescription &target, int64_t steps,
-                               bool fillsUp = false);
+                               bool fillsUp = false, int64_t shortPairs = 0);
+
+/// Returns the value of graph.short_sums for a contraction of 8-bit elements
+/// with one group of channels, by signed constant weights, if its left operand
+/// is unsigned or becomes so; 0 if the target has dot products of such elements,
+/// or no instruction that sums pairs of products in 16 bits.
+int64_t pairsInShortSums(mlir::Operation *contraction,
+                         const TargetDescription &target);
 
 /// Returns the DotForm with products of two rows by two columns (ofPairs) for
 /// rows of type `a` and columns of type `b`; nothing if the target has none.

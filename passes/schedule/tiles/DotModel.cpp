@@ -124,8 +124,12 @@ std::vector<TileChoice> DotModel::ranked() const {
   // The mask for widening and a product take one more register each. If the
   // elements of a row are passed as a word (byWord), they are in a scalar
   // register, and their address is in another one.
-  int64_t registersOfEach = form.widened ? 2 : 1;
-  int64_t registers = target.vectorRegisters - (form.widened ? 2 : 0);
+  // If products are summed in 16 bits (shortGroups), each operand takes a
+  // register for each of these groups, and the ones and a 16-bit sum take two.
+  int64_t registersOfEach =
+      form.widened ? 2 : std::max<int64_t>(form.shortGroups, 1);
+  int64_t registers =
+      target.vectorRegisters - (form.widened || form.shortGroups ? 2 : 0);
   // If instructions select a lane of a row's operand, the operand of each row
   // stays in a register for several groups of K steps.
   int64_t ofRow = form.rowGroups > 1;

@@ -471,6 +471,115 @@ Tile addLanes(KernelBuilder &b, Tile &tile, const ColumnVectors &columns) {
   return result;
 }
 
+/// Emits a tile in which the products of some groups of K steps are summed in
+/// 16 bits (DotForm::shortGroups). Products with ones widen these sums and add
+/// them to the sums of the tile.
+class ShortSums {
+public:
+  ShortSums(KernelBuilder &b, Tile &tile, const DotForm &form,
+            const DotOperands &operands, int64_t firstRow, int64_t endRow)
+      : b(b), tile(tile), form(form), operands(operands),
+        dots(b, form, operands), firstRow(firstRow), endRow(endRow) {}
+
+  void accumulate(int64_t steps) {
+    int64_t several = form.shortGroups, groups = steps / form.group,
+            left = steps % form.group, trips = groups / several;
+    StepChunks chunks;
+    if (operands.chunks.steps % several == 0)
+      chunks = {operands.chunks.steps / several, operands.chunks.begin};
+    if (trips)
+      tile.sums = loopInChunks(
+          b, trips, tile.sums, chunks, [&](Expr trip, ArrayRef<Expr> sums) {
+            SmallVector<Expr> together;
+            for (int64_t g = 0; g < several; ++g)
+              together.push_back(
+                  named(trip * double(several) + double(g), "group"));
+            return add(together, form.group, sums);
+          });
+    for (int64_t done = trips * several; done < groups; ++done)
+      tile.sums = add({b.index(done)}, form.group, tile.sums);
+    if (left)
+      tile.sums = add({b.index(groups)}, left, tile.sums);
+  }
+
+private:
+  using Vectors = SmallVector<Value, 2>;
+
+  /// Returns `given` plus the products of `groups`, each with `count` K steps.
+  Exprs add(ArrayRef<Expr> groups, int64_t count, ArrayRef<Expr> given) {
+    ArrayRef<int64_t> lanes = tile.columns.lanes;
+    Exprs sums(given.begin(), given.end());
+    SmallVector<Vectors> columns = weightsOf(groups, count);
+    for (int64_t row = firstRow; row < endRow; ++row) {
+      Vectors elements, spread;
+      for (Expr group : groups)
+        elements.push_back(loadGroup(b, form, operands, row,
+                                     named(group * double(form.group), "step"),
+                                     count));
+      for (auto [v, column] : llvm::enumerate(columns)) {
+        // Vectors of the same width share the broadcast of the row's elements.
+        int64_t width = lanes[v];
+        if (v == 0 || width != lanes[v - 1])
+          spread = llvm::map_to_vector<2>(elements, [&](Value group) {
+            return dots.rowParts(group, width, row).front();
+          });
+        Expr &sum = sums[row * lanes.size() + v];
+        sum.value = kernel::nameValue(added(spread, column, sum.value, width),
+                                      tile.nameAt("sum", row, v));
+      }
+    }
+    return sums;
+  }
+
+  /// Returns the weights of `groups`, for each vector of columns.
+  SmallVector<Vectors> weightsOf(ArrayRef<Expr> groups, int64_t count) {
+    ArrayRef<int64_t> lanes = tile.columns.lanes;
+    SmallVector<Vectors> columns(lanes.size());
+    for (Expr group : groups) {
+      int64_t column = 0;
+      for (auto [v, lanesOfVector] : llvm::enumerate(lanes)) {
+        columns[v].push_back(kernel::nameValue(
+            asStored(b, operands.b(group, count, column, lanesOfVector)),
+            "w_" + Twine(v)));
+        column += lanesOfVector;
+      }
+    }
+    return columns;
+  }
+
+  /// Returns `sum` plus the products of the groups of elements `x` by the
+  /// weights `w`, in `lanes` columns.
+  Value added(ArrayRef<Value> x, ArrayRef<Value> w, Value sum, int64_t lanes) {
+    auto dot = [&](Value x, Value w, Value sum, bool isUnsigned) -> Value {
+      return kernel::DotOp::create(b.builder, b.loc, sum.getType(), x, w, sum,
+                                   isUnsigned, /*b_unsigned=*/false);
+    };
+    if (!llvm::is_contained(form.lanes, lanes)) {
+      for (auto [first, second] : llvm::zip(x, w))
+        sum = dot(first, second, sum, true);
+      return sum;
+    }
+    Value pairs = all(0, lanes);
+    for (auto [first, second] : llvm::zip(x, w))
+      pairs = dot(first, second, pairs, true);
+    return dot(kernel::nameValue(pairs, "pairs"), all(1, lanes), sum, false);
+  }
+
+  /// Returns a vector of 16-bit elements `number`, two for each of `lanes`.
+  Value all(int64_t number, int64_t lanes) {
+    auto type = VectorType::get({2 * lanes}, b.builder.getI16Type());
+    return arith::ConstantOp::create(
+        b.builder, b.loc, DenseElementsAttr::get(type, APInt(16, number)));
+  }
+
+  KernelBuilder &b;
+  Tile &tile;
+  const DotForm &form;
+  const DotOperands &operands;
+  DotBuilder dots;
+  int64_t firstRow, endRow;
+};
+
 void accumulateDots(KernelBuilder &b, Tile &tile, const DotForm &form,
                     int64_t steps, const DotOperands &operands,
                     int64_t firstRow, std::optional<int64_t> lastRow) {
@@ -482,6 +591,9 @@ void accumulateDots(KernelBuilder &b, Tile &tile, const DotForm &form,
     return accumulatePairs(b, tile, form, steps, operands, firstRow, endRow);
   if (isOfHalves(tile) || (form.stage && form.group == 1))
     return HalvesByLane(b, tile, form, operands, firstRow, endRow)
+        .accumulate(steps);
+  if (form.shortGroups)
+    return ShortSums(b, tile, form, operands, firstRow, endRow)
         .accumulate(steps);
   DotBuilder dots(b, form, operands);
   ArrayRef<int64_t> lanes = tile.columns.lanes;

@@ -22,6 +22,10 @@
 //   a, two rows     row 0: 1 2 3 4, row 1: 1 2 3 4     (kOfPairsAttr)
 //   b, packed       column 0: 1 2 3 4, column 1: 1 2 3 4
 //
+// If the target adds pairs of int8 products in 16 bits, and the weights are such
+// that these sums cannot overflow, the sums of one or two groups are widened at
+// once, by a product with ones (DotForm::shortGroups).
+//
 // Products of f16 are accumulated in f16, with separate lanes for the two K
 // steps of a group. After a *stage* (a number of K steps), these partial sums
 // are widened and added to the tile's f32 sums.
