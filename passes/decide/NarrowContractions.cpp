@@ -275,7 +275,9 @@ private:
   Value roundHere(Value v) {
     auto pool = v.getDefiningOp<MaxPoolOp>();
     if (pool && storesHalves() && isReadNarrow(pool.getX()))
-      store(pool.getX());
+      if (Value x = store(pool.getX());
+          !schedule::joinsConvolution(pool, target))
+        return poolOf(x, pool);
     auto concat = v.getDefiningOp<ConcatOp>();
     if (concat && storesHalves() && isReadNarrow(v)) {
       SmallVector<Value> parts;
@@ -289,6 +291,15 @@ private:
       return castHere(v, narrow);
     builder.setInsertionPointAfterValue(v);
     return RoundToTf32Op::create(builder, v.getLoc(), v.getType(), v);
+  }
+
+  /// Returns the maximum pool `pool` of the rounded tensor `x`.
+  Value poolOf(Value x, MaxPoolOp pool) {
+    builder.setInsertionPointAfter(pool);
+    return MaxPoolOp::create(
+        builder, pool.getLoc(),
+        TypeRange{tensorOf(dimsOf(pool.getResult()), narrow)}, ValueRange{x},
+        pool->getAttrs());
   }
 
   /// Returns the operand `v` of a contraction in the narrow type. If transposes

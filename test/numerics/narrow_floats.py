@@ -117,6 +117,21 @@ def large_inputs():
                    {"x": x.astype(np.float32)}, {"w": w.astype(np.float32)}, tolerance=2e-2, want=[want])
 
 
+def pools():
+    """Maximum pools of f16, with infinities and windows of NaN and -infinity only: NaN is ignored, so both are -infinity."""
+    for channels, size, kernel, strides, pads in ((8, (9, 9), (3, 3), (2, 2), (0, 0, 0, 0)), (21, (7, 10), (3, 2), (2, 1), (1, 0, 1, 1)),
+                                                  (3, (5, 5), (5, 5), (1, 1), (2, 2, 2, 2)), (64, (12, 12), (2, 2), (2, 2), (0, 0, 0, 0))):
+        x = rng.standard_normal((2, channels, *size)).astype(np.float16)
+        x.ravel()[rng.integers(0, x.size, x.size // 4)] = np.nan
+        x.ravel()[rng.integers(0, x.size, 9)] = [np.inf, -np.inf, 0.0] * 3
+        x[0, 0], x[0, 1] = np.nan, -np.inf
+        around = ((0, 0), (0, 0), (pads[0], pads[2]), (pads[1], pads[3]))
+        image = np.pad(np.where(np.isnan(x), -np.inf, x).astype(np.float32), around, constant_values=-np.inf)
+        windows = np.lib.stride_tricks.sliding_window_view(image, kernel, (2, 3))[:, :, ::strides[0], ::strides[1]]
+        yield case(f"pool-{channels}", [helper.make_node("MaxPool", ["x"], ["y"], kernel_shape=kernel, strides=strides, pads=pads)],
+                   {"x": x}, {}, windows.max((4, 5)))
+
+
 def specials():
     """A row for each special value, at each position of a pair, and subnormal numbers next to ordinary
     ones."""
@@ -144,4 +159,4 @@ def conversions():
 
 
 if __name__ == "__main__":
-    sys.exit(compare(__doc__, products(), gemms(), convolutions(), specials(), *((large_biases(), large_inputs()) if IS_HALF else (conversions(),))))
+    sys.exit(compare(__doc__, products(), gemms(), convolutions(), specials(), *((large_biases(), large_inputs(), pools()) if IS_HALF else (conversions(),))))

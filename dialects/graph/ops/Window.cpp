@@ -36,15 +36,21 @@ std::pair<Expr, Expr> insideWindow(Expr start, const Dim &kernel,
           min(ceilDivide(after, dilation), b.size(kernel))};
 }
 
-Expr overWindow(
+Exprs overWindow(
     ElementBuilder &b, ArrayRef<Expr> idx, ArrayRef<Dim> inputShape,
     ArrayRef<Dim> outputShape, ArrayRef<Dim> kernel, ArrayRef<int64_t> strides,
-    ArrayRef<int64_t> dilations, ArrayRef<int64_t> low, Expr init,
-    llvm::function_ref<Expr(ArrayRef<Expr>, ArrayRef<Expr>, Expr)> body) {
+    ArrayRef<int64_t> dilations, ArrayRef<int64_t> low, ArrayRef<Expr> init,
+    llvm::function_ref<Exprs(ArrayRef<Expr>, ArrayRef<Expr>, ArrayRef<Expr>)>
+        body) {
   Exprs k, at(idx.begin(), idx.end());
-  auto nest = [&](auto &&self, size_t axis, Expr acc) -> Expr {
+  auto inLanes = [&](Exprs values) {
+    for (Expr &value : values)
+      value = b.broadcast(value, b.lanes());
+    return values;
+  };
+  auto nest = [&](auto &&self, size_t axis, ArrayRef<Expr> accs) -> Exprs {
     if (axis == kernel.size())
-      return b.broadcast(body(k, at, acc), b.lanes());
+      return inLanes(body(k, at, accs));
     std::string name = spatialAxisName(axis, kernel.size());
     Expr start = named(idx[1 + axis] * static_cast<double>(strides[axis]) -
                            static_cast<double>(low[axis]),
@@ -53,22 +59,35 @@ Expr overWindow(
       k.push_back(named(i, "kernel_" + name));
       at[1 + axis] = named(start + i * static_cast<double>(dilations[axis]),
                            "input_" + name);
-      Expr result = self(self, axis + 1, carried[0]);
+      Exprs results = self(self, axis + 1, carried);
       k.pop_back();
-      return {result};
+      return results;
     };
     if (kernel[axis].known() &&
         hasNoBorders(inputShape[1 + axis], outputShape[1 + axis],
                      *kernel[axis].known(), strides[axis], dilations[axis],
                      low[axis]))
-      return b.loop(kernel[axis], {acc}, position)[0];
+      return b.loop(kernel[axis], accs, position);
     auto [lo, hi] = insideWindow(start, kernel[axis], dilations[axis],
                                  inputShape[1 + axis]);
     named(lo, "first_kernel_" + name);
     named(hi, "end_kernel_" + name);
-    return b.loop(lo, hi, 1, {acc}, position)[0];
+    return b.loop(lo, hi, 1, accs, position);
   };
-  return nest(nest, 0, b.broadcast(init, b.lanes()));
+  return nest(nest, 0, inLanes(Exprs(init.begin(), init.end())));
+}
+
+Expr overWindow(
+    ElementBuilder &b, ArrayRef<Expr> idx, ArrayRef<Dim> inputShape,
+    ArrayRef<Dim> outputShape, ArrayRef<Dim> kernel, ArrayRef<int64_t> strides,
+    ArrayRef<int64_t> dilations, ArrayRef<int64_t> low, Expr init,
+    llvm::function_ref<Expr(ArrayRef<Expr>, ArrayRef<Expr>, Expr)> body) {
+  return overWindow(
+      b, idx, inputShape, outputShape, kernel, strides, dilations, low,
+      ArrayRef(init),
+      [&](ArrayRef<Expr> k, ArrayRef<Expr> at, ArrayRef<Expr> accs) -> Exprs {
+        return {body(k, at, accs[0])};
+      })[0];
 }
 
 bool MaxPoolOp::isCheap() { return false; }
@@ -149,41 +168,48 @@ Expr MaxPoolIndexOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
                     });
 }
 
-Expr AveragePoolOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
-  Type type = elementOf(getX());
-  Dims shape = dimsOf(getX()), result = dimsOf(getResult());
-  Expr sum =
-      overWindow(b, idx, shape, result, dimsOf(getKernel()), getStrides(),
-                 getDilations(), getLow(), b.constant(0, type),
-                 [&](ArrayRef<Expr>, ArrayRef<Expr> at, Expr acc) {
-                   return named(acc + b.load(getX(), at), "sum");
-                 });
+Expr meanOfWindow(ElementBuilder &b, AveragePoolOp pool, ArrayRef<Expr> idx,
+                  Expr sum) {
+  Dims shape = dimsOf(pool.getX()), result = dimsOf(pool.getResult());
+  ArrayRef<int64_t> kernel = pool.getKernel(), strides = pool.getStrides(),
+                    dilations = pool.getDilations(), low = pool.getLow();
   // The number of positions over which a window averages is the product of one
   // factor for each axis. The factor is constant if no window is clipped along
   // that axis.
   int64_t all = 1;
   Expr count;
-  for (size_t i = 0; i < getKernel().size(); ++i) {
-    Dim lastStart = (result[1 + i] - 1) * getStrides()[i] - getLow()[i];
-    int64_t extent = (getKernel()[i] - 1) * getDilations()[i] + 1;
-    int64_t before = getCountPadding() ? getLow()[i] : 0,
-            after = getCountPadding() ? getHigh()[i] : 0;
-    bool clipped = getLow()[i] > before ||
-                   (lastStart + extent - shape[1 + i]).most() > after;
+  for (size_t i = 0; i < kernel.size(); ++i) {
+    Dim lastStart = (result[1 + i] - 1) * strides[i] - low[i];
+    int64_t extent = (kernel[i] - 1) * dilations[i] + 1;
+    int64_t before = pool.getCountPadding() ? low[i] : 0,
+            after = pool.getCountPadding() ? pool.getHigh()[i] : 0;
+    bool clipped =
+        low[i] > before || (lastStart + extent - shape[1 + i]).most() > after;
     if (!clipped) {
-      all *= getKernel()[i];
+      all *= kernel[i];
       continue;
     }
-    Expr start = idx[1 + i] * static_cast<double>(getStrides()[i]) -
-                 static_cast<double>(getLow()[i] - before);
-    auto [lo, hi] = insideWindow(start, getKernel()[i], getDilations()[i],
+    Expr start = idx[1 + i] * static_cast<double>(strides[i]) -
+                 static_cast<double>(low[i] - before);
+    auto [lo, hi] = insideWindow(start, kernel[i], dilations[i],
                                  shape[1 + i] + before + after);
     count = named(count ? count * (hi - lo) : hi - lo, "count");
   }
   if (!count)
     return meanOf(sum, all);
   // A window that lies entirely in the padding has no mean; 0 / 0 gives NaN.
-  return sum / convert(count * static_cast<double>(all), type);
+  return sum /
+         convert(count * static_cast<double>(all), elementOf(pool.getX()));
+}
+
+Expr AveragePoolOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {
+  Expr sum = overWindow(b, idx, dimsOf(getX()), dimsOf(getResult()),
+                        dimsOf(getKernel()), getStrides(), getDilations(),
+                        getLow(), b.constant(0, elementOf(getX())),
+                        [&](ArrayRef<Expr>, ArrayRef<Expr> at, Expr acc) {
+                          return named(acc + b.load(getX(), at), "sum");
+                        });
+  return meanOfWindow(b, *this, idx, sum);
 }
 
 Expr LpPoolOp::emitElement(ElementBuilder &b, ArrayRef<Expr> idx) {

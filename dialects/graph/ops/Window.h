@@ -31,6 +31,20 @@ Expr overWindow(ElementBuilder &b, llvm::ArrayRef<Expr> idx,
                 llvm::function_ref<Expr(llvm::ArrayRef<Expr> k,
                                         llvm::ArrayRef<Expr> at, Expr acc)>
                     body);
+/// Like that, with several accumulators.
+Exprs overWindow(
+    ElementBuilder &b, llvm::ArrayRef<Expr> idx, llvm::ArrayRef<Dim> inputShape,
+    llvm::ArrayRef<Dim> outputShape, llvm::ArrayRef<Dim> kernel,
+    llvm::ArrayRef<int64_t> strides, llvm::ArrayRef<int64_t> dilations,
+    llvm::ArrayRef<int64_t> low, llvm::ArrayRef<Expr> init,
+    llvm::function_ref<Exprs(llvm::ArrayRef<Expr> k, llvm::ArrayRef<Expr> at,
+                             llvm::ArrayRef<Expr> accs)>
+        body);
+
+/// Returns the mean of the window of `pool` at `idx`, whose elements add up to
+/// `sum`.
+Expr meanOfWindow(ElementBuilder &b, AveragePoolOp pool,
+                  llvm::ArrayRef<Expr> idx, Expr sum);
 
 } // namespace ingot::graph
 

@@ -7,10 +7,13 @@
 // be used. If the last operator is a refill (a move of all elements into
 // another shape) into a one-dimensional result, the loops run over the axes of
 // the refill's operand, and each element is stored at its linear index.
+//
+// Pools process several vectors of channels at once (PoolLoops.h).
 
 #include "passes/schedule/Anchors.h"
 #include "passes/schedule/Strategy.h"
 #include "passes/schedule/gpu/Neighbours.h"
+#include "passes/schedule/tiles/PoolLoops.h"
 
 #include <numeric>
 
@@ -82,6 +85,7 @@ public:
         partCount(cuts) * b.target.maxLanes(type) > cuts.back())
       widest = 1;
     bool cut = !joins.empty() && widest == 0;
+    PoolLoops pools(b, type);
     b.forIndependent(ArrayRef(shape).drop_back(shape.empty() ? 0 : 1),
                      [&](ArrayRef<Expr> outer) {
                        for (auto [axis, i] : llvm::enumerate(outer))
@@ -97,6 +101,13 @@ public:
                        };
                        if (cut)
                          return forJoined(b, joins, cuts, type, outer, body);
+                       if (widest == 0 && pools.apply())
+                         return pools.emit(outer, [&](int64_t first) {
+                           b.forLanes(*last.known() - first, type,
+                                      [&](Expr i, int64_t lanes) {
+                                        body(i + double(first), lanes);
+                                      });
+                         });
                        if (widest == 0 && takesNarrowerVectors(b) &&
                            last.known())
                          forNarrowerVectors(b, *last.known(), body);

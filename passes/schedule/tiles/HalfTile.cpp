@@ -129,6 +129,20 @@ Expr zeroHalves(KernelBuilder &b, int64_t lanes) {
       half);
 }
 
+Expr lowestHalves(KernelBuilder &b, int64_t lanes) {
+  Type half = b.builder.getF16Type();
+  auto infinity = APFloat::getInf(APFloat::IEEEhalf(), /*Negative=*/true);
+  auto lowest =
+      DenseElementsAttr::get(VectorType::get({lanes}, half), infinity);
+  return b.wrap(arith::ConstantOp::create(b.builder, b.loc, lowest), half);
+}
+
+Expr largerOfHalves(KernelBuilder &b, Expr x, Expr y) {
+  return b.wrap(
+      arith::MaxNumFOp::create(b.builder, b.loc, x.value, asStored(b, y)),
+      x.type);
+}
+
 Expr biasHalves(KernelBuilder &b, Value bias, Expr first, int64_t lanes) {
   Type half = b.builder.getF16Type();
   int64_t wide = std::min(lanes, b.target.maxLanes(b.builder.getF32Type()));

@@ -57,6 +57,11 @@ Tile widened(KernelBuilder &b, const Tile &tile, const ColumnVectors &columns);
 
 /// Returns an f16 vector of zeros.
 graph::Expr zeroHalves(KernelBuilder &b, int64_t lanes);
+/// Returns an f16 vector whose elements are -infinity.
+graph::Expr lowestHalves(KernelBuilder &b, int64_t lanes);
+/// Returns the maximum of the f16 vector `x`, whose lanes are never NaN, and the
+/// loaded f16 elements `y`; x where y is NaN.
+graph::Expr largerOfHalves(KernelBuilder &b, graph::Expr x, graph::Expr y);
 /// Returns `lanes` elements of `bias` from `first` on as f16.
 graph::Expr biasHalves(KernelBuilder &b, mlir::Value bias, graph::Expr first,
                        int64_t lanes);

@@ -241,19 +241,30 @@ func.func @exact_states(%gates: tensor<9x1x1024xf32>, %h: tensor<1x256xf32>) -> 
 }
 
 // The operands of a concatenation, and of a maximum pool, are rounded where they
-// are computed, if results of f16 are stored in vectors of f16.
+// are computed, if results of f16 are stored in vectors of f16. The pool reads
+// f16 as well.
 // HOST-LABEL: @joined(
-// HOST-DAG: %[[A:.*]] = graph.cast %{{.*}} : (tensor<1x4x4x8xf32>) -> tensor<1x4x4x8xf16>
-// HOST-DAG: %[[B:.*]] = graph.cast %{{.*}} : (tensor<1x4x4x8xf32>) -> tensor<1x4x4x8xf16>
-// HOST: %[[JOINED:.*]] = graph.concat %[[A]], %[[B]] {{.*}} -> tensor<1x4x4x16xf16>
-// HOST: %[[WIDE:.*]] = graph.cast %[[JOINED]] : (tensor<1x4x4x16xf16>) -> tensor<1x4x4x16xf32>
-// HOST: graph.max_pool %[[WIDE]]
-// HOST: graph.conv {{.*}} : (tensor<1x2x2x16xf16>,
-func.func @joined(%x: tensor<1x4x4x8xf32>, %y: tensor<1x4x4x8xf32>, %w: tensor<1x1x16x8xf32>) -> tensor<1x2x2x8xf32> {
-  %a = graph.relu %x : (tensor<1x4x4x8xf32>) -> tensor<1x4x4x8xf32>
-  %b = graph.relu %y : (tensor<1x4x4x8xf32>) -> tensor<1x4x4x8xf32>
-  %c = graph.concat %a, %b {axis = 3 : i64} : (tensor<1x4x4x8xf32>, tensor<1x4x4x8xf32>) -> tensor<1x4x4x16xf32>
-  %p = graph.max_pool %c {kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>} : (tensor<1x4x4x16xf32>) -> tensor<1x2x2x16xf32>
+// HOST-DAG: %[[A:.*]] = graph.cast %{{.*}} : (tensor<1x5x5x8xf32>) -> tensor<1x5x5x8xf16>
+// HOST-DAG: %[[B:.*]] = graph.cast %{{.*}} : (tensor<1x5x5x8xf32>) -> tensor<1x5x5x8xf16>
+// HOST: %[[JOINED:.*]] = graph.concat %[[A]], %[[B]] {{.*}} -> tensor<1x5x5x16xf16>
+// HOST: %[[P:.*]] = graph.max_pool %[[JOINED]] {{.*}} -> tensor<1x2x2x16xf16>
+// HOST: graph.conv %[[P]], {{.*}} : (tensor<1x2x2x16xf16>,
+func.func @joined(%x: tensor<1x5x5x8xf32>, %y: tensor<1x5x5x8xf32>, %w: tensor<1x1x16x8xf32>) -> tensor<1x2x2x8xf32> {
+  %a = graph.relu %x : (tensor<1x5x5x8xf32>) -> tensor<1x5x5x8xf32>
+  %b = graph.relu %y : (tensor<1x5x5x8xf32>) -> tensor<1x5x5x8xf32>
+  %c = graph.concat %a, %b {axis = 3 : i64} : (tensor<1x5x5x8xf32>, tensor<1x5x5x8xf32>) -> tensor<1x5x5x16xf32>
+  %p = graph.max_pool %c {kernel = array<i64: 3, 3>, strides = array<i64: 2, 2>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>} : (tensor<1x5x5x16xf32>) -> tensor<1x2x2x16xf32>
   %z = graph.conv %p, %w {dilations = array<i64: 1, 1>, groups = 1 : i64, low = array<i64: 0, 0>, strides = array<i64: 1, 1>} : (tensor<1x2x2x16xf32>, tensor<1x1x16x8xf32>) -> tensor<1x2x2x8xf32>
+  return %z : tensor<1x2x2x8xf32>
+}
+
+// A pool that is computed along with the convolution before it stays in f32, as
+// the epilogue of the convolution does.
+// HOST-LABEL: @disjoint(
+// HOST: graph.max_pool {{.*}} -> tensor<1x2x2x8xf32>
+func.func @disjoint(%x: tensor<1x4x4x8xf32>, %v: tensor<1x1x8x8xf32>, %w: tensor<1x1x8x8xf32>) -> tensor<1x2x2x8xf32> {
+  %y = graph.conv %x, %v {dilations = array<i64: 1, 1>, groups = 1 : i64, low = array<i64: 0, 0>, strides = array<i64: 1, 1>} : (tensor<1x4x4x8xf32>, tensor<1x1x8x8xf32>) -> tensor<1x4x4x8xf32>
+  %p = graph.max_pool %y {kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>} : (tensor<1x4x4x8xf32>) -> tensor<1x2x2x8xf32>
+  %z = graph.conv %p, %w {dilations = array<i64: 1, 1>, groups = 1 : i64, low = array<i64: 0, 0>, strides = array<i64: 1, 1>} : (tensor<1x2x2x8xf32>, tensor<1x1x8x8xf32>) -> tensor<1x2x2x8xf32>
   return %z : tensor<1x2x2x8xf32>
 }

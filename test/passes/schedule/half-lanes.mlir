@@ -175,3 +175,16 @@ kernel.func @few_rows(%x: tensor<1x64xf16>, %w: tensor<512xf16>) -> tensor<1x8xf
   %y = graph.matmul %x, %u {graph.multiplied = f16} : (tensor<1x64xf16>, tensor<64x8xf16>) -> tensor<1x8xf32>
   kernel.return %y : tensor<1x8xf32>
 }
+
+// A maximum pool takes the larger of two f16 in eight lanes. The last four
+// channels are widened, as they fill no vector.
+// CHECK-LABEL: @pool(
+// CHECK: arith.constant dense<0xFC00> : vector<8xf16>
+// CHECK-COUNT-2: arith.maxnumf %{{.*}} : vector<8xf16>
+// CHECK-COUNT-2: vector.store %{{.*}} : memref<{{.*}}xf16>, vector<8xf16>
+// CHECK: vector.load %{{.*}} : memref<{{.*}}xf16>, vector<4xf16>
+// CHECK: arith.extf
+kernel.func @pool(%x: tensor<1x9x9x20xf16>) -> tensor<1x4x4x20xf16> attributes {strategy = "loop-nest", comment = ""} {
+  %y = graph.max_pool %x {kernel = array<i64: 3, 3>, strides = array<i64: 2, 2>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>} : (tensor<1x9x9x20xf16>) -> tensor<1x4x4x20xf16>
+  kernel.return %y : tensor<1x4x4x20xf16>
+}
