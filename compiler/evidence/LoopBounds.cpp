@@ -126,8 +126,8 @@ IntegerRanges::Range IntegerRanges::rangeOfArgument(BlockArgument argument) {
   unsigned number = argument.getArgNumber();
   if (auto loop = dyn_cast<scf::ForOp>(parent)) {
     if (argument != loop.getInductionVar()) {
-      // The value before the first iteration, and the one that an iteration
-      // passes on, whatever it has got itself (see rangeOf).
+      // The initial value, and the value that an iteration yields. While the
+      // latter is computed, rangeOf takes the carried value as unbounded.
       Range first = rangeOf(loop.getInitArgs()[number - 1]),
             next = rangeOf(loop.getYieldedValues()[number - 1]);
       return {std::min(first.least, next.least),

@@ -226,7 +226,7 @@ int64_t pairsInShortSums(Operation *contraction,
       target.hasInt8Dot(left, type) || !formInShortSums(context, 1, target))
     return 0;
   ElementsAttr constant = constantOf(weights);
-  // Pairs of an odd number of channels straddle kernel columns.
+  // With an odd number of channels, a pair spans two kernel columns.
   bool byRows = conv && shapeOf(weights).end()[-2] % 2 != 0;
   return constant ? graph::pairsInShortSums(constant, byRows ? 2 : 1) : 0;
 }

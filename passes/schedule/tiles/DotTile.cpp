@@ -46,8 +46,9 @@ public:
       : b(b), form(form), aIsUnsigned(operands.aType.isUnsignedInteger()),
         bIsUnsigned(operands.bType.isUnsignedInteger()) {}
 
-  /// An operand of a dot product: one vector, or a vector of the even K steps
-  /// and one of the odd K steps.
+  /// An operand of a dot product: one vector, a vector of the even K steps and
+  /// one of the odd K steps, or a vector for each group that is summed in 16
+  /// bits (DotForm::shortGroups).
   using Parts = SmallVector<Value, 2>;
 
   /// Returns the elements that one dot product takes, from group number `index`
@@ -69,7 +70,10 @@ public:
 
   Value dot(const Parts &row, const Parts &column, Value sum,
             const Twine &name) {
-    bool extended = row.size() > 1;
+    int64_t lanes = lanesOf(sum);
+    if (form.shortGroups && llvm::is_contained(form.lanes, lanes))
+      return dotInShortSums(row, column, sum, lanes, name);
+    bool extended = form.widened && row.size() > 1;
     for (auto [a, w] : llvm::zip(row, column))
       if (a.getType() == sum.getType() && extended)
         sum = kernel::nameValue(
@@ -84,6 +88,36 @@ public:
   }
 
 private:
+  static int64_t lanesOf(Value sum) {
+    auto vector = dyn_cast<VectorType>(sum.getType());
+    return vector ? vector.getNumElements() : 1;
+  }
+
+  /// Returns `sum` plus products that are summed in 16 bits: a product with ones
+  /// adds pairs of these sums.
+  Value dotInShortSums(const Parts &row, const Parts &column, Value sum,
+                       int64_t lanes, const Twine &name) {
+    auto type = VectorType::get({2 * lanes}, b.builder.getI16Type());
+    auto dot = [&](Value a, Value w, Value sum, bool isUnsigned) -> Value {
+      return kernel::DotOp::create(b.builder, b.loc, sum.getType(), a, w, sum,
+                                   isUnsigned, /*b_unsigned=*/false);
+    };
+    Value pairs = all(type, 0);
+    for (auto [a, w] : llvm::zip(row, column))
+      pairs = dot(a, w, pairs, /*isUnsigned=*/true);
+    return kernel::nameValue(dot(kernel::nameValue(pairs, "pairs"),
+                                 all(type, 1), sum, /*isUnsigned=*/false),
+                             name);
+  }
+
+  /// Returns a vector of equal integers.
+  Value all(VectorType type, uint32_t number) {
+    return arith::ConstantOp::create(
+        b.builder, b.loc,
+        DenseElementsAttr::get(type,
+                               APInt(type.getElementTypeBitWidth(), number)));
+  }
+
   Value bitcast(Value vector, int64_t lanes, Type element) {
     return vector::BitCastOp::create(b.builder, b.loc,
                                      VectorType::get({lanes}, element), vector);
@@ -117,40 +151,34 @@ private:
     Value both =
         kernel::nameValue(bitcast(vector, pairs, b.builder.getI16Type()), name);
     auto type = cast<VectorType>(both.getType());
-    auto all = [&](int64_t number) -> Value {
-      return arith::ConstantOp::create(
-          b.builder, b.loc, DenseElementsAttr::get(type, APInt(16, number)));
-    };
     auto named = [&](Value even, Value odd) -> Parts {
       return {kernel::nameValue(even, name + "_even"),
               kernel::nameValue(odd, name + "_odd")};
     };
     if (isUnsigned)
-      return named(arith::AndIOp::create(b.builder, b.loc, both, all(255)),
-                   arith::ShRUIOp::create(b.builder, b.loc, both, all(8)));
-    Value upper = arith::ShLIOp::create(b.builder, b.loc, both, all(8));
-    return named(arith::ShRSIOp::create(b.builder, b.loc, upper, all(8)),
-                 arith::ShRSIOp::create(b.builder, b.loc, both, all(8)));
+      return named(
+          arith::AndIOp::create(b.builder, b.loc, both, all(type, 255)),
+          arith::ShRUIOp::create(b.builder, b.loc, both, all(type, 8)));
+    Value upper = arith::ShLIOp::create(b.builder, b.loc, both, all(type, 8));
+    return named(arith::ShRSIOp::create(b.builder, b.loc, upper, all(type, 8)),
+                 arith::ShRSIOp::create(b.builder, b.loc, both, all(type, 8)));
   }
 
   /// Returns the even and the odd elements of `both` as f32. A bf16 is the
   /// upper half of an f32.
   Parts bfloatParts(Value both, const Twine &name) {
     auto type = cast<VectorType>(both.getType());
-    auto all = [&](uint32_t number) -> Value {
-      return arith::ConstantOp::create(
-          b.builder, b.loc, DenseElementsAttr::get(type, APInt(32, number)));
-    };
     auto asFloats = [&](Value bits, StringRef steps) {
       return kernel::nameValue(
           bitcast(bits, type.getNumElements(), b.builder.getF32Type()),
           name + steps);
     };
-    return {asFloats(arith::ShLIOp::create(b.builder, b.loc, both, all(16)),
-                     "_even"),
-            asFloats(
-                arith::AndIOp::create(b.builder, b.loc, both, all(0xffff0000u)),
-                "_odd")};
+    return {
+        asFloats(arith::ShLIOp::create(b.builder, b.loc, both, all(type, 16)),
+                 "_even"),
+        asFloats(arith::AndIOp::create(b.builder, b.loc, both,
+                                       all(type, 0xffff0000u)),
+                 "_odd")};
   }
 
   KernelBuilder &b;
@@ -471,115 +499,6 @@ Tile addLanes(KernelBuilder &b, Tile &tile, const ColumnVectors &columns) {
   return result;
 }
 
-/// Emits a tile in which the products of some groups of K steps are summed in
-/// 16 bits (DotForm::shortGroups). Products with ones widen these sums and add
-/// them to the sums of the tile.
-class ShortSums {
-public:
-  ShortSums(KernelBuilder &b, Tile &tile, const DotForm &form,
-            const DotOperands &operands, int64_t firstRow, int64_t endRow)
-      : b(b), tile(tile), form(form), operands(operands),
-        dots(b, form, operands), firstRow(firstRow), endRow(endRow) {}
-
-  void accumulate(int64_t steps) {
-    int64_t several = form.shortGroups, groups = steps / form.group,
-            left = steps % form.group, trips = groups / several;
-    StepChunks chunks;
-    if (operands.chunks.steps % several == 0)
-      chunks = {operands.chunks.steps / several, operands.chunks.begin};
-    if (trips)
-      tile.sums = loopInChunks(
-          b, trips, tile.sums, chunks, [&](Expr trip, ArrayRef<Expr> sums) {
-            SmallVector<Expr> together;
-            for (int64_t g = 0; g < several; ++g)
-              together.push_back(
-                  named(trip * double(several) + double(g), "group"));
-            return add(together, form.group, sums);
-          });
-    for (int64_t done = trips * several; done < groups; ++done)
-      tile.sums = add({b.index(done)}, form.group, tile.sums);
-    if (left)
-      tile.sums = add({b.index(groups)}, left, tile.sums);
-  }
-
-private:
-  using Vectors = SmallVector<Value, 2>;
-
-  /// Returns `given` plus the products of `groups`, each with `count` K steps.
-  Exprs add(ArrayRef<Expr> groups, int64_t count, ArrayRef<Expr> given) {
-    ArrayRef<int64_t> lanes = tile.columns.lanes;
-    Exprs sums(given.begin(), given.end());
-    SmallVector<Vectors> columns = weightsOf(groups, count);
-    for (int64_t row = firstRow; row < endRow; ++row) {
-      Vectors elements, spread;
-      for (Expr group : groups)
-        elements.push_back(loadGroup(b, form, operands, row,
-                                     named(group * double(form.group), "step"),
-                                     count));
-      for (auto [v, column] : llvm::enumerate(columns)) {
-        // Vectors of the same width share the broadcast of the row's elements.
-        int64_t width = lanes[v];
-        if (v == 0 || width != lanes[v - 1])
-          spread = llvm::map_to_vector<2>(elements, [&](Value group) {
-            return dots.rowParts(group, width, row).front();
-          });
-        Expr &sum = sums[row * lanes.size() + v];
-        sum.value = kernel::nameValue(added(spread, column, sum.value, width),
-                                      tile.nameAt("sum", row, v));
-      }
-    }
-    return sums;
-  }
-
-  /// Returns the weights of `groups`, for each vector of columns.
-  SmallVector<Vectors> weightsOf(ArrayRef<Expr> groups, int64_t count) {
-    ArrayRef<int64_t> lanes = tile.columns.lanes;
-    SmallVector<Vectors> columns(lanes.size());
-    for (Expr group : groups) {
-      int64_t column = 0;
-      for (auto [v, lanesOfVector] : llvm::enumerate(lanes)) {
-        columns[v].push_back(kernel::nameValue(
-            asStored(b, operands.b(group, count, column, lanesOfVector)),
-            "w_" + Twine(v)));
-        column += lanesOfVector;
-      }
-    }
-    return columns;
-  }
-
-  /// Returns `sum` plus the products of the groups of elements `x` by the
-  /// weights `w`, in `lanes` columns.
-  Value added(ArrayRef<Value> x, ArrayRef<Value> w, Value sum, int64_t lanes) {
-    auto dot = [&](Value x, Value w, Value sum, bool isUnsigned) -> Value {
-      return kernel::DotOp::create(b.builder, b.loc, sum.getType(), x, w, sum,
-                                   isUnsigned, /*b_unsigned=*/false);
-    };
-    if (!llvm::is_contained(form.lanes, lanes)) {
-      for (auto [first, second] : llvm::zip(x, w))
-        sum = dot(first, second, sum, true);
-      return sum;
-    }
-    Value pairs = all(0, lanes);
-    for (auto [first, second] : llvm::zip(x, w))
-      pairs = dot(first, second, pairs, true);
-    return dot(kernel::nameValue(pairs, "pairs"), all(1, lanes), sum, false);
-  }
-
-  /// Returns a vector of 16-bit elements `number`, two for each of `lanes`.
-  Value all(int64_t number, int64_t lanes) {
-    auto type = VectorType::get({2 * lanes}, b.builder.getI16Type());
-    return arith::ConstantOp::create(
-        b.builder, b.loc, DenseElementsAttr::get(type, APInt(16, number)));
-  }
-
-  KernelBuilder &b;
-  Tile &tile;
-  const DotForm &form;
-  const DotOperands &operands;
-  DotBuilder dots;
-  int64_t firstRow, endRow;
-};
-
 void accumulateDots(KernelBuilder &b, Tile &tile, const DotForm &form,
                     int64_t steps, const DotOperands &operands,
                     int64_t firstRow, std::optional<int64_t> lastRow) {
@@ -592,38 +511,48 @@ void accumulateDots(KernelBuilder &b, Tile &tile, const DotForm &form,
   if (isOfHalves(tile) || (form.stage && form.group == 1))
     return HalvesByLane(b, tile, form, operands, firstRow, endRow)
         .accumulate(steps);
-  if (form.shortGroups)
-    return ShortSums(b, tile, form, operands, firstRow, endRow)
-        .accumulate(steps);
   DotBuilder dots(b, form, operands);
   ArrayRef<int64_t> lanes = tile.columns.lanes;
-  auto weightsOf = [&](Expr group, int64_t count) {
-    SmallVector<DotBuilder::Parts> columns;
-    int64_t column = 0;
-    for (auto [v, lanesOfVector] : llvm::enumerate(lanes)) {
-      columns.push_back(dots.columnParts(
-          asStored(b, operands.b(group, count, column, lanesOfVector)),
-          lanesOfVector, v));
-      column += lanesOfVector;
+  auto weightsOf = [&](ArrayRef<Expr> groups, int64_t count) {
+    SmallVector<DotBuilder::Parts> columns(lanes.size());
+    for (Expr group : groups) {
+      int64_t column = 0;
+      for (auto [v, lanesOfVector] : llvm::enumerate(lanes)) {
+        llvm::append_range(
+            columns[v],
+            dots.columnParts(
+                asStored(b, operands.b(group, count, column, lanesOfVector)),
+                lanesOfVector, v));
+        column += lanesOfVector;
+      }
     }
     return columns;
   };
-  auto addGroup = [&](Expr group, int64_t count, Exprs sums) {
-    SmallVector<DotBuilder::Parts> columns = weightsOf(group, count);
+  auto add = [&](ArrayRef<Expr> groups, int64_t count, Exprs sums) {
+    SmallVector<DotBuilder::Parts> columns = weightsOf(groups, count);
     for (int64_t row = firstRow; row < endRow; ++row) {
-      Expr step = named(group * double(form.group), "step");
-      Value elements = loadGroup(b, form, operands, row, step, count);
+      SmallVector<Value, 2> elements;
+      for (Expr group : groups)
+        elements.push_back(loadGroup(b, form, operands, row,
+                                     named(group * double(form.group), "step"),
+                                     count));
       DotBuilder::Parts spread;
       for (auto [v, column] : llvm::enumerate(columns)) {
         // Vectors of the same width share the broadcast of the row's elements.
-        if (v == 0 || lanes[v] != lanes[v - 1])
-          spread = dots.rowParts(elements, lanes[v], row);
+        if (v == 0 || lanes[v] != lanes[v - 1]) {
+          spread.clear();
+          for (Value group : elements)
+            llvm::append_range(spread, dots.rowParts(group, lanes[v], row));
+        }
         Expr &sum = sums[row * lanes.size() + v];
         sum.value =
             dots.dot(spread, column, sum.value, tile.nameAt("sum", row, v));
       }
     }
     return sums;
+  };
+  auto addGroup = [&](Expr group, int64_t count, Exprs sums) {
+    return add(group, count, std::move(sums));
   };
   int64_t groups = steps / form.group, left = steps % form.group;
   if (form.stage) {
@@ -685,12 +614,21 @@ void accumulateDots(KernelBuilder &b, Tile &tile, const DotForm &form,
       tile.sums = addGroup(b.index(groups), left, tile.sums);
     return;
   }
-  tile.sums = loopInChunks(b, groups, tile.sums, operands.chunks,
-                           [&](Expr group, ArrayRef<Expr> sums) {
-                             named(group, "group");
-                             return addGroup(group, form.group,
-                                             Exprs(sums.begin(), sums.end()));
-                           });
+  int64_t together = std::max<int64_t>(form.shortGroups, 1),
+          trips = groups / together;
+  StepChunks chunks;
+  if (operands.chunks.steps % together == 0)
+    chunks = {operands.chunks.steps / together, operands.chunks.begin};
+  tile.sums = loopInChunks(
+      b, trips, tile.sums, chunks, [&](Expr trip, ArrayRef<Expr> sums) {
+        Exprs several;
+        for (int64_t g = 0; g < together; ++g)
+          several.push_back(
+              named(trip * double(together) + double(g), "group"));
+        return add(several, form.group, Exprs(sums.begin(), sums.end()));
+      });
+  for (int64_t done = trips * together; done < groups; ++done)
+    tile.sums = addGroup(b.index(done), form.group, tile.sums);
   if (left)
     tile.sums = addGroup(b.index(groups), left, tile.sums);
 }
