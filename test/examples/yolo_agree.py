@@ -143,7 +143,7 @@ for task in tasks:
     kind, _, variant = task.partition(" ")
     work = arguments.work / task.replace(" ", "_")
     work.mkdir(parents=True, exist_ok=True)
-    options = {"selected": ["--selected"], "none": ["--shift", "-60"], "all": ["--shift", "14"]}.get(variant, [])
+    options = {"selected": ["--selected"], "none": ["--shift", "-60"], "all": ["--shift", "6"]}.get(variant, [])
     network = work / "network.onnx"
     subprocess.run([sys.executable, example / "make_model.py", network, "--task", kind, *options], check=True)
     # detect.cpp has memory for the mask prototypes only if the output is named output1, as in make_model.py.
