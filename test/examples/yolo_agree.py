@@ -99,16 +99,19 @@ def same(name, rows, expected, tolerance):
     return ""
 
 
-def build(folder, network):
+def compile_program(*words):
+    subprocess.run([*shlex.split(arguments.cxx), "-std=c++17", "-I", example, *words], check=True)
+
+
+def build(folder, network, objects):
     folder.mkdir(parents=True, exist_ok=True)
     ingot("attach", network, "-o", folder / "detector.onnx", "--frame", "any", "--max-boxes", MOST)
     ingot(folder / "detector.onnx", "-o", folder / "detector.cpp", "--target", arguments.target, "--weights", "source",
           "--dim", "frame_width=1..640", "--dim", "frame_height=1..480")
     model = onnx.load(folder / "detector.onnx")
     rows = model.graph.output[0].type.tensor_type.shape.dim[0].dim_value
-    subprocess.run([*shlex.split(arguments.cxx), "-std=c++17", f"-DDETECTOR_ROWS={rows}", "-I", folder, "-I", example, "-o",
-                    folder / "detect", *(example / f"{name}.cpp" for name in ("detect", "draw", "image", "inflate", "jpeg")),
-                    folder / "detector.cpp"], check=True)
+    compile_program(f"-DDETECTOR_ROWS={rows}", "-I", folder, "-o", folder / "detect", example / "detect.cpp",
+                    folder / "detector.cpp", *objects)
     return session(folder / "detector.onnx")
 
 
@@ -138,6 +141,11 @@ for i, picture in enumerate(pictures):
     files.append(folder / f"{i:03}.{kind}")
     files[-1].write_bytes(write(picture))
 
+# The sources that do not depend on the network.
+objects = [arguments.work / f"{name}.o" for name in ("draw", "image", "inflate", "jpeg")]
+for compiled in objects:
+    compile_program("-c", "-o", compiled, example / f"{compiled.stem}.cpp")
+
 tasks = arguments.task or ["detect", "segment", "pose", "detect selected", "pose selected", "detect none", "detect all"]
 for task in tasks:
     kind, _, variant = task.partition(" ")
@@ -147,7 +155,7 @@ for task in tasks:
     network = work / "network.onnx"
     subprocess.run([sys.executable, example / "make_model.py", network, "--task", kind, *options], check=True)
     # detect.cpp has memory for the mask prototypes only if the output is named output1, as in make_model.py.
-    attached, alone = build(work, network), session(network)
+    attached, alone = build(work, network, objects), session(network)
     printed = detect(work, files)
     total = 0
     for file, picture, rows in zip(files, pictures, printed):
