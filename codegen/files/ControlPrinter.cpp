@@ -198,27 +198,17 @@ kernel::Dim ControlPrinter::copiedElements(kernel::CopyOp copy) const {
       });
 }
 
-bool ControlPrinter::hasWeightsBase() const {
-  return interface.isDevice || interface.weightsMode != WeightsMode::Source;
-}
-
 ControlPrinter::Needs ControlPrinter::needsOf(kernel::ProgramOp program) const {
   Needs needs;
   needs.memory = program.getArenaBytes().value_or(0) > 0;
-  needs.decides = interface.isDevice && program.getSecondBytes();
-  needs.context = options.trace && !interface.isDevice;
+  needs.context = options.trace;
   program.walk([&](Operation *op) {
-    // Operations on a GPU stream can fail, so the function returns a status.
-    if (interface.isDevice &&
-        isa<kernel::LaunchOp, kernel::IfOp, kernel::LoopOp, kernel::CopyOp,
-            kernel::ReadSizesOp>(op))
-      needs.stream = needs.checks = true;
     if (auto get = dyn_cast<memref::GetGlobalOp>(op)) {
       needs.weights |= hasWeightsBase() && isNamedWeight(get);
     } else if (auto launch = dyn_cast<kernel::LaunchOp>(op)) {
       kernel::FuncOp callee = calleeOf(launch);
       auto extent = kernel::extentOf(callee).value_or(1);
-      needs.context |= usesThreads(callee, out.language) && !interface.isDevice;
+      needs.context |= usesThreads(callee, out.language);
       addSizes(callee.getSizes().value_or(kernel::SizesAttr()), needs);
       addSizes(extent, needs);
     } else if (auto copy = dyn_cast<kernel::CopyOp>(op)) {
@@ -257,7 +247,26 @@ ControlPrinter::Needs ControlPrinter::needsOf(kernel::ProgramOp program) const {
       needs.cells |= own.cells;
     }
   });
+  adjust(program, needs);
   return needs;
+}
+
+/// Returns the parameters of the function of a program that follow its buffers.
+SmallVector<ControlPrinter::Parameter>
+ControlPrinter::parametersOf(const Needs &needs) {
+  SmallVector<Parameter> result{
+      {needs.memory, "unsigned char *memory", ""},
+      {needs.weights, "const unsigned char *weights", weightsBase},
+      {needs.io, "const " + interface.name + "_io *io", "io"},
+      {needs.made,
+       (needs.makesSizes ? "" : "const ") + madeSizesType +
+           (out.language.isC ? " *made" : " &made"),
+       "made"},
+      {needs.context, "const ingot_context *context", "context"}};
+  llvm::append_range(result, ownParameters(needs));
+  llvm::erase_if(
+      result, [](const Parameter &parameter) { return !parameter.isNeeded; });
+  return result;
 }
 
 std::string ControlPrinter::nameOfArgument(kernel::ProgramOp program,
@@ -293,21 +302,8 @@ void ControlPrinter::printProgram(kernel::ProgramOp program) {
             element + " *" +
             (isUnused && !out.language.isC ? "/*" + name + "*/" : name);
   }
-  auto add = [&](bool isNeeded, const Twine &parameter) {
-    if (isNeeded)
-      text += (StringRef(text).ends_with("(") ? "" : ", ") + parameter.str();
-  };
-  add(needs.memory, "unsigned char *memory");
-  add(needs.weights, "const unsigned char *weights");
-  add(needs.io, "const " + interface.name + "_io *io");
-  add(needs.made, (needs.makesSizes ? "" : "const ") + madeSizesType +
-                      (out.language.isC ? " *made" : " &made"));
-  add(needs.context, "const ingot_context *context");
-  if (interface.isDevice) {
-    add(needs.decides, "unsigned char *decisions");
-    add(needs.cells, "unsigned char *cells");
-    add(needs.stream, context.target.device.stream + " *stream");
-  }
+  for (const Parameter &parameter : parametersOf(needs))
+    text += (StringRef(text).ends_with("(") ? "" : ", ") + parameter.text;
   if (std::string nodes = nodesText(program.getLoc()); !nodes.empty())
     out.comment(nodes);
   if (out.language.isC && StringRef(text).ends_with("("))
@@ -340,21 +336,10 @@ void ControlPrinter::printProgram(kernel::ProgramOp program) {
 void ControlPrinter::printCall(kernel::ProgramOp program, std::string buffers,
                                ValueRange outputs, size_t count) {
   Needs needs = needsOf(program);
-  auto add = [&](bool isNeeded, const std::string &argument) {
-    if (isNeeded)
-      buffers += (buffers.empty() ? "" : ", ") + argument;
-  };
-  if (needs.memory)
-    add(true, pointer(outputs[count]).text);
-  add(needs.weights, weightsBase);
-  add(needs.io, "io");
-  add(needs.made, "made");
-  add(needs.context, "context");
-  if (interface.isDevice) {
-    add(needs.decides, "decisions");
-    add(needs.cells, "cells");
-    add(needs.stream, "stream");
-  }
+  for (const Parameter &parameter : parametersOf(needs))
+    buffers += (buffers.empty() ? "" : ", ") +
+               (parameter.argument.empty() ? pointer(outputs[count]).text
+                                           : parameter.argument);
   std::string call = context.functions[program.getName()] + "(" + buffers + ")";
   needs.checks ? printChecked(call) : out.line(call + ";");
 }

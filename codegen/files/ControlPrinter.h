@@ -23,6 +23,37 @@ public:
   virtual ~ControlPrinter() = default;
 
 protected:
+  /// Which parameters the C++ function of a program (the body of an if or loop)
+  /// has besides its buffers.
+  struct Needs {
+    bool memory = false, weights = false, io = false, made = false,
+         context = false;
+    /// Whether the program defines data-dependent sizes, and whether it can
+    /// return an error.
+    bool makesSizes = false, checks = false;
+    /// Whether the program uses the stream of a GPU, whether the host reads
+    /// branch conditions or loop limits or executes kernels for it, and whether
+    /// loops pass variables to their bodies.
+    bool stream = false, decides = false, cells = false;
+  };
+
+  /// A parameter of the function of a program, and the argument of its calls.
+  struct Parameter {
+    bool isNeeded;
+    std::string text, argument;
+  };
+
+  /// Adds what the program needs on the machine on which kernels run.
+  virtual void adjust(kernel::ProgramOp program, Needs &needs) const {}
+  /// Returns the parameters that only functions for this kind of machine have.
+  virtual llvm::SmallVector<Parameter> ownParameters(const Needs &needs) const {
+    return {};
+  }
+  /// Whether weights are stored at offsets from a base address, and are not
+  /// arrays in the source.
+  virtual bool hasWeightsBase() const {
+    return interface.weightsMode != WeightsMode::Source;
+  }
   virtual void printLaunch(kernel::LaunchOp launch) = 0;
   /// Called before and after the launches of a worker group (short kernels that
   /// the same threads process in sequence). These launches are printed as one
@@ -88,24 +119,10 @@ protected:
   std::string weightsBase;
 
 private:
-  /// Which parameters the C++ function of a program (the body of an if or loop)
-  /// has besides its buffers.
-  struct Needs {
-    bool memory = false, weights = false, io = false, made = false,
-         context = false;
-    /// Whether the program defines data-dependent sizes, and whether it can
-    /// return an error.
-    bool makesSizes = false, checks = false;
-    /// For a GPU: whether the program uses the stream, whether the host reads
-    /// branch conditions or loop limits or executes kernels, and whether loops
-    /// pass variables to their bodies.
-    bool stream = false, decides = false, cells = false;
-  };
-
   Needs needsOf(kernel::ProgramOp program) const;
   void addSizes(const kernel::Dim &size, Needs &needs) const;
   void addSizes(kernel::SizesAttr sizes, Needs &needs) const;
-  bool hasWeightsBase() const;
+  llvm::SmallVector<Parameter> parametersOf(const Needs &needs);
   bool readsMadeSizes() const;
   mlir::Operation *printTeam(kernel::LaunchOp first);
   void printOperation(mlir::Operation &op);

@@ -40,7 +40,7 @@ void DeviceHandlePrinter::printCommonFunctions() {
   if (sizes.state == 0)
     return;
   printReset();
-  printStateFunctions(interfaces, out);
+  printStateFunctions(interfaces, handlesState(interface), out);
 }
 
 void DeviceHandlePrinter::printUpload() {

@@ -197,7 +197,7 @@ void printDeviceFunctions(ArrayRef<Interface> interfaces,
                      "new handle.");
     out.line("ingot_status " + name + "_reset(" + name + "_handle *handle, " +
              stream + ");");
-    printStateDeclarations(interfaces, out);
+    printStateDeclarations(interfaces, handlesState(interface), out);
   }
   for (const Interface &entry : interfaces) {
     out.blank();

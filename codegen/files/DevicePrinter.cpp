@@ -161,6 +161,25 @@ void DevicePrinter::printCarried(const std::string &to, const std::string &from,
   isBusy = true;
 }
 
+/// Operations on a stream can fail, so a function that contains one returns a
+/// status.
+void DevicePrinter::adjust(kernel::ProgramOp program, Needs &needs) const {
+  needs.decides |= program.getSecondBytes().has_value();
+  needs.context = false;
+  program.walk([&](Operation *op) {
+    if (isa<kernel::LaunchOp, kernel::IfOp, kernel::LoopOp, kernel::CopyOp,
+            kernel::ReadSizesOp>(op))
+      needs.stream = needs.checks = true;
+  });
+}
+
+SmallVector<ControlPrinter::Parameter>
+DevicePrinter::ownParameters(const Needs &needs) const {
+  return {{needs.decides, "unsigned char *decisions", "decisions"},
+          {needs.cells, "unsigned char *cells", "cells"},
+          {needs.stream, streamType() + "stream", "stream"}};
+}
+
 void DevicePrinter::printLaunch(kernel::LaunchOp launch) {
   if (launch.getSecondMemory())
     return printOnHost(launch);

@@ -31,6 +31,9 @@ public:
   void printRun(bool isOne);
 
 private:
+  void adjust(kernel::ProgramOp program, Needs &needs) const override;
+  llvm::SmallVector<Parameter> ownParameters(const Needs &needs) const override;
+  bool hasWeightsBase() const override { return true; }
   void printLaunch(kernel::LaunchOp launch) override;
   /// Prints `op` if it is a copy between host and device. Prints nothing for
   /// the comparison of a specialized input (fixed by --bind), which

@@ -20,8 +20,9 @@ using namespace mlir;
 
 namespace ingot {
 
-static void printArenaMacros(const std::string &macro, int64_t bytes,
-                             int64_t align, TextWriter &out) {
+static void printArenaMacros(StringRef comment, const std::string &macro,
+                             int64_t bytes, int64_t align, TextWriter &out) {
+  out.blockComment(comment.str());
   out.line("#define " + macro + "_ARENA_BYTES " + Twine(bytes) + "u");
   out.line("#define " + macro + "_ARENA_ALIGN " + Twine(align) + "u");
 }
@@ -32,13 +33,6 @@ static void printSharedMacros(ArrayRef<Interface> interfaces,
                               const Weights &weights, TextWriter &out) {
   const Interface &interface = interfaces.front();
   const std::string &macro = interface.sharedMacro;
-  if (interfaces.size() > 1 && !interface.isDevice) {
-    out.blockComment("Scratch memory that suffices for a call of any of the "
-                     "functions.");
-    printArenaMacros(macro, largestArena(interfaces), interface.arenaAlign,
-                     out);
-  }
-  printStateMacros(interfaces, out);
   bool isFile = interface.weightsMode == WeightsMode::File;
   int64_t weightBytes =
       isFile ? kWeightsHeaderBytes + weights.payloadBytes() : 0;
@@ -89,10 +83,6 @@ static void printStream(const Interface &interface,
 static void printMacros(const Interface &interface, NameScope &names,
                         TextWriter &out) {
   const std::string &macro = interface.macro;
-  if (!interface.isDevice) {
-    out.blockComment("Scratch memory for one call.");
-    printArenaMacros(macro, interface.arenaBytes, interface.arenaAlign, out);
-  }
   if (interface.vtcmBytes) {
     out.blockComment("Scratch memory in the vector memory of the processor, in "
                      "addition to the arena.");
@@ -102,10 +92,10 @@ static void printMacros(const Interface &interface, NameScope &names,
              Twine(interface.arenaAlign) + "u");
   }
   if (interface.tensorAlign > 1) {
-    out.blockComment(interface.isDevice
-                         ? "Alignment in bytes of inputs and outputs in device "
-                           "memory."
-                         : "Alignment in bytes of inputs and outputs.");
+    out.blockComment(interface.placeField.empty()
+                         ? "Alignment in bytes of inputs and outputs."
+                         : "Alignment in bytes of inputs and outputs in device "
+                           "memory.");
     out.line("#define " + macro + "_TENSOR_ALIGN " +
              Twine(interface.tensorAlign) + "u");
   }
@@ -166,15 +156,15 @@ static void printIo(const Interface &interface, TextWriter &out) {
   out.blockComment(text);
   out.open("typedef struct " + interface.name + "_io {");
   SmallVector<std::pair<std::string, std::string>> fields;
-  if (interface.isDevice)
-    fields.push_back(
-        {"int32_t place;", "of all tensors: INGOT_ON_HOST, INGOT_ON_DEVICE"});
+  if (!interface.placeField.empty())
+    fields.push_back({"int32_t " + interface.placeField + ";",
+                      "of all tensors: INGOT_ON_HOST, INGOT_ON_DEVICE"});
   for (const InterfaceSize &size : interface.sizes)
     fields.push_back(
         {(size.isMade ? "ptrdiff_t *" : "ptrdiff_t ") + size.field + ";",
-         (!size.isMade         ? "size: "
-          : interface.isDevice ? "out, on the host, size: "
-                               : "out, size: ") +
+         (!size.isMade                   ? "size: "
+          : interface.placeField.empty() ? "out, size: "
+                                         : "out, on the host, size: ") +
              std::to_string(size.symbol.getLeast()) + " to " +
              std::to_string(size.symbol.getMost())});
   for (bool outputs : {false, true})
@@ -443,47 +433,7 @@ static DeviceMemory largestOf(ArrayRef<Variant> variants,
   return largest;
 }
 
-/// Returns the declarations of the header: its text after that of ingot.h and
-/// the macros that state the versions, up to the end of the include guard.
-static std::string declarations(ArrayRef<Variant> variants,
-                                ArrayRef<Interface> interfaces,
-                                const CodegenOptions &options,
-                                const Weights &weights) {
-  std::string text;
-  llvm::raw_string_ostream os(text);
-  TextWriter out(os);
-  const Interface &interface = interfaces.front();
-  out.line("#ifdef __cplusplus");
-  out.line("extern \"C\" {");
-  out.line("#endif");
-  out.blank();
-  printSharedMacros(interfaces, options, weights, out);
-  if (interface.isDevice)
-    printDeviceMacros(interface, largestOf(variants, options, weights), out);
-  NameScope macros;
-  for (const Interface &entry : interfaces) {
-    printMacros(entry, macros, out);
-    printIo(entry, out);
-    if (entry.isDevice)
-      continue;
-    if (&entry == &interface)
-      printArena(interfaces, options.arenaSection, out);
-    printFunctions(entry, options, variants, out);
-    if (&entry == &interface) {
-      printSharedFunctions(entry, variants, out);
-      printStateDeclarations(interfaces, out);
-    }
-    out.blank();
-  }
-  if (interface.isDevice) {
-    printDeviceFunctions(interfaces, variants, out);
-    out.blank();
-  }
-  out.line("#ifdef __cplusplus");
-  out.line("} /* extern \"C\" */");
-  out.line("#endif");
-  if (interface.isDevice)
-    return text;
+static void printWrappers(ArrayRef<Interface> interfaces, TextWriter &out) {
   out.blank();
   out.blockComment(
       "The same functions for C++17; define INGOT_NO_NAMESPACES to "
@@ -494,6 +444,76 @@ static std::string declarations(ArrayRef<Variant> variants,
   for (const Interface &entry : interfaces)
     printWrapper(entry, out);
   out.line("#endif");
+}
+
+/// Prints the macros, structs and functions of a model for cores.
+static void printForCores(ArrayRef<Variant> variants,
+                          ArrayRef<Interface> interfaces,
+                          const CodegenOptions &options, const Weights &weights,
+                          TextWriter &out) {
+  const Interface &interface = interfaces.front();
+  if (interfaces.size() > 1)
+    printArenaMacros("Scratch memory that suffices for a call of any of the "
+                     "functions.",
+                     interface.sharedMacro, largestArena(interfaces),
+                     interface.arenaAlign, out);
+  printStateMacros(interfaces, out);
+  printSharedMacros(interfaces, options, weights, out);
+  NameScope macros;
+  for (const Interface &entry : interfaces) {
+    printArenaMacros("Scratch memory for one call.", entry.macro,
+                     entry.arenaBytes, entry.arenaAlign, out);
+    printMacros(entry, macros, out);
+    printIo(entry, out);
+    if (&entry == &interface)
+      printArena(interfaces, options.arenaSection, out);
+    printFunctions(entry, options, variants, out);
+    if (&entry == &interface) {
+      printSharedFunctions(entry, variants, out);
+      printStateDeclarations(interfaces, callersState(options.language), out);
+    }
+    out.blank();
+  }
+}
+
+/// Prints the macros, structs and functions of a model for GPUs.
+static void printForDevices(ArrayRef<Variant> variants,
+                            ArrayRef<Interface> interfaces,
+                            const CodegenOptions &options,
+                            const Weights &weights, TextWriter &out) {
+  printSharedMacros(interfaces, options, weights, out);
+  printDeviceMacros(interfaces.front(), largestOf(variants, options, weights),
+                    out);
+  NameScope macros;
+  for (const Interface &entry : interfaces) {
+    printMacros(entry, macros, out);
+    printIo(entry, out);
+  }
+  printDeviceFunctions(interfaces, variants, out);
+  out.blank();
+}
+
+/// Returns the declarations of the header: its text after that of ingot.h and
+/// the macros that state the versions, up to the end of the include guard.
+static std::string declarations(ArrayRef<Variant> variants,
+                                ArrayRef<Interface> interfaces,
+                                const CodegenOptions &options,
+                                const Weights &weights) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  TextWriter out(os);
+  out.line("#ifdef __cplusplus");
+  out.line("extern \"C\" {");
+  out.line("#endif");
+  out.blank();
+  bool isDevice = variants.front().target->isDevice();
+  (isDevice ? printForDevices : printForCores)(variants, interfaces, options,
+                                               weights, out);
+  out.line("#ifdef __cplusplus");
+  out.line("} /* extern \"C\" */");
+  out.line("#endif");
+  if (!isDevice)
+    printWrappers(interfaces, out);
   return text;
 }
 

@@ -72,29 +72,24 @@ Interface::Interface(kernel::ProgramOp main, const CodegenOptions &options,
   NameScope fields;
   if (auto name = module->getAttrOfType<StringAttr>(kernel::kTargetAttr))
     if (const TargetDescription *target = lookupTarget(name.getValue())) {
-      isDevice = target->isDevice();
       // In a GPU output, the handle (the object with which a program runs the
-      // model) owns the memory beside the arena, so the io struct has no field
-      // for it.
-      if (isDevice)
+      // model) owns the memory beside the arena, the weights and the state, so
+      // the io struct, the argument of a run, has no field for them.
+      if (target->isDevice()) {
+        placeField = fields.unique("place");
         vtcmBytes = 0;
+      }
       if (vtcmBytes) {
         vtcmField = fields.unique(target->tcmName);
         vtcmMacro = macro + "_" + target->tcmName.upper();
       }
     }
-  // Code for a GPU uploads the weights before any run, so the io struct, the
-  // argument of a run, has no field for a weights file.
-  if (isDevice)
-    fields.reserve("place");
-  else if (weightsMode == WeightsMode::File)
+  bool hasHandle = !placeField.empty();
+  if (!hasHandle && weightsMode == WeightsMode::File)
     weightsField = fields.unique("weights");
   for (unsigned i = 0; i < main.getNumArguments(); ++i)
     hasState |= main.getArgAttr(i, kernel::kSlotsAttr) != nullptr;
-  // In a GPU output, the handle (the object with which a program runs the
-  // model) owns the state (the tensors that persist between runs), so the io
-  // struct, the argument of a run, has no field for it.
-  if (hasState && !isDevice)
+  if (hasState && !hasHandle)
     stateField = fields.unique("state");
   llvm::StringMap<kernel::SymbolAttr> symbols;
   llvm::StringMap<kernel::Dim> equalTo;

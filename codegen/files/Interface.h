@@ -108,14 +108,16 @@ struct Interface {
   int64_t tensorAlign = 1;
   WeightsMode weightsMode;
   std::string weightsField; ///< field for the address of a weights file
-  bool isDevice = false;    ///< kernels run on a GPU
+  /// On a GPU: the field that says whether the caller's tensors are in host or
+  /// device memory.
+  std::string placeField;
   /// The C++ text before the name of a field of the struct of data-dependent
   /// sizes: the name of a variable and an operator, "made." or "made->".
   std::string made = "made.";
 
-  /// Whether the host decides during a run which kernels run on the GPU, or
-  /// with which dynamic sizes.
-  bool isDecided() const { return isDevice && kernel::decidesOnHost(main); }
+  /// On a GPU: whether the host decides during a run which kernels run, or with
+  /// which dynamic sizes.
+  bool isDecided() const { return kernel::decidesOnHost(main); }
   /// Returns the text of a shape, such as "[1,past + 1,16]", where `past` is a
   /// field of the io struct, the argument of a run.
   std::string shapeText(llvm::ArrayRef<kernel::Dim> sizes) const;

@@ -46,18 +46,22 @@ static std::vector<StateValue> valuesOf(ArrayRef<Interface> interfaces) {
   return values;
 }
 
-/// Returns the parameter of a function that returns the address of a state
-/// value (a tensor that persists between runs). The parameter is the address of
-/// the state or, for a GPU, the handle that owns the state.
-static std::string parameterOf(const Interface &interface) {
-  return interface.isDevice
-             ? "const " + interface.sharedName + "_handle *handle"
-             : "void *state";
+StateOwner callersState(const Language &language) {
+  return {"void *state", "", language.fromVoid("unsigned char", "state"),
+          "bytes", ""};
+}
+
+StateOwner handlesState(const Interface &interface) {
+  return {"const " + interface.sharedName + "_handle *handle",
+          "if (!handle || !handle->state) return nullptr;", "handle->state",
+          "handle->phases",
+          " It is in device memory, and valid when the stream has completed "
+          "the previous run."};
 }
 
 void printStateMacros(ArrayRef<Interface> interfaces, TextWriter &out) {
   const Interface &interface = interfaces.front();
-  if (interface.stateBytes == 0 || interface.isDevice)
+  if (interface.stateBytes == 0)
     return;
   out.blockComment(
       "The state: memory that keeps values between calls. One call "
@@ -68,40 +72,33 @@ void printStateMacros(ArrayRef<Interface> interfaces, TextWriter &out) {
            Twine(interface.arenaAlign) + "u");
 }
 
-void printStateDeclarations(ArrayRef<Interface> interfaces, TextWriter &out) {
+void printStateDeclarations(ArrayRef<Interface> interfaces,
+                            const StateOwner &owner, TextWriter &out) {
   for (const StateValue &value : valuesOf(interfaces)) {
     const InterfaceTensor &tensor = *value.tensor;
     out.blank();
     out.blockComment(
         "Returns the value that the next call reads as \"" +
-        toCommentText(StringRef(tensor.slots->state).take_front(200)) + "\": " +
-        tensor.type + " " + value.interface->shapeText(tensor.sizes) + "." +
-        (value.interface->isDevice
-             ? " It is in device memory, and valid when the stream has "
-               "completed the previous run."
-             : ""));
-    out.line(tensor.cType + " *" + value.function + "(" +
-             parameterOf(*value.interface) + ");");
+        toCommentText(StringRef(tensor.slots->state).take_front(200)) +
+        "\": " + tensor.type + " " + value.interface->shapeText(tensor.sizes) +
+        "." + owner.note);
+    out.line(tensor.cType + " *" + value.function + "(" + owner.parameter +
+             ");");
   }
 }
 
-void printStateFunctions(ArrayRef<Interface> interfaces, TextWriter &out) {
+void printStateFunctions(ArrayRef<Interface> interfaces,
+                         const StateOwner &owner, TextWriter &out) {
   for (const StateValue &value : valuesOf(interfaces)) {
     const std::string &type = value.tensor->cType;
-    bool isDevice = value.interface->isDevice;
     out.open(out.language.external() + type + " *" + value.function + "(" +
-             parameterOf(*value.interface) + ") {");
-    if (isDevice)
-      out.line("if (!handle || !handle->state) return nullptr;");
-    out.line(std::string("unsigned char *const bytes = ") +
-             (isDevice ? "handle->state"
-                       : out.language.fromVoid("unsigned char", "state")) +
-             ";");
+             owner.parameter + ") {");
+    if (!owner.check.empty())
+      out.line(owner.check);
+    out.line("unsigned char *const bytes = " + owner.memory + ";");
     out.line("return " +
              out.language.elementsAt(
-                 type,
-                 "bytes + " + slotText(value.slots(),
-                                       isDevice ? "handle->phases" : "bytes")) +
+                 type, "bytes + " + slotText(value.slots(), owner.phases)) +
              ";");
     out.close();
     out.blank();
