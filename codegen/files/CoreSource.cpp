@@ -50,19 +50,7 @@ public:
   /// `inside` is empty if the file has a single target. `isCalled`: whether the
   /// printed `run` is called by a function that queries the machine.
   void print(StringRef outside, StringRef inside, bool isCalled) {
-    if (context.map) {
-      context.map->functions = context.functions;
-      context.map->globals = context.globals;
-    }
-    std::string kernelText = textOfKernels();
-    // The functions that launch the kernels are printed later. Of the target's
-    // prologue (the text before the kernels), these functions use only what
-    // prefetches need.
-    std::string used = kernelText;
-    module.walk([&](kernel::PrefetchOp) { used += target.prefetchText; });
-    std::set<std::string> macros = printOpening(target.openText, used, out);
-    if (!target.openText.empty())
-      out.blank();
+    auto [kernelText, macros] = printStart();
     if (out.language.isC)
       return printC(kernelText, macros);
     out.line("namespace " + outside + " {");

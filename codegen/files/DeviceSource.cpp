@@ -65,23 +65,11 @@ public:
 
   /// Prints the text of a single target into the namespace `outside`.
   void print(StringRef outside) {
-    if (context.map) {
-      context.map->functions = context.functions;
-      context.map->globals = context.globals;
-    }
-    std::string kernelText = textOfKernels();
-    // The functions that launch the kernels are printed later. Of the target's
-    // prologue (the text before the kernels), these functions use only what
-    // prefetches need.
-    std::string used = kernelText;
-    module.walk([&](kernel::PrefetchOp) { used += target.prefetchText; });
-    printOpening(target.openText, used, out);
-    if (!target.openText.empty())
-      out.blank();
+    std::string kernelText = printStart().first;
     out.line("namespace " + outside + " {");
     out.line("namespace {");
     out.blank();
-    printOpening(target.functionsText, used, out);
+    printOpening(target.functionsText, kernelText + textOfPrefetches(), out);
     out.blank();
     printKernels(kernelText);
     printProgram();

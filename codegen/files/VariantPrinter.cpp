@@ -65,6 +65,28 @@ std::string VariantPrinter::textOfKernels() {
   return text;
 }
 
+std::string VariantPrinter::textOfPrefetches() {
+  std::string text;
+  module.walk([&](kernel::PrefetchOp) { text += target.prefetchText; });
+  return text;
+}
+
+std::pair<std::string, std::set<std::string>> VariantPrinter::printStart() {
+  if (context.map) {
+    context.map->functions = context.functions;
+    context.map->globals = context.globals;
+  }
+  std::string text = textOfKernels();
+  // The functions that launch the kernels are printed later. Of the target's
+  // prologue (the text before the kernels), these functions use only what
+  // prefetches need.
+  std::set<std::string> macros =
+      printOpening(target.openText, text + textOfPrefetches(), out);
+  if (!target.openText.empty())
+    out.blank();
+  return {text, macros};
+}
+
 void VariantPrinter::printKernels(StringRef text) {
   printVectorTypes(context, out);
   if (text.contains(kStringTypeName)) {

@@ -10,6 +10,8 @@
 
 #include "llvm/ADT/SetVector.h"
 
+#include <set>
+
 namespace ingot {
 
 /// Appends a function to `order`, after the helper functions that it calls.
@@ -37,6 +39,11 @@ protected:
   /// they determine which vector types and macros have to be declared before
   /// them.
   std::string textOfKernels();
+  /// Returns the text of the target's prologue that launches use for prefetches.
+  std::string textOfPrefetches();
+  /// Prints the first part of the target's prologue. Returns the text of the
+  /// kernels, and the names of the macros that were printed.
+  std::pair<std::string, std::set<std::string>> printStart();
   /// Prints vector types, constants and helper functions, then `text`, the text
   /// of the kernels.
   void printKernels(llvm::StringRef text);
