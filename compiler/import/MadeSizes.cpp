@@ -71,7 +71,7 @@ void GraphImporter::takeAsDeclared(NodePlace &at, BodyFunction &body,
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToEnd(&body.function.getBody().front());
   Dims sizes = dimsOf(binding.value);
-  Dim count = product(ArrayRef<Dim>(sizes));
+  Dim count = product(sizes);
   for (auto [size, given] : llvm::zip(sizes, dims))
     if (!size.known() && given.dim_value() > 0 &&
         mayBe(size, given.dim_value())) {
@@ -81,9 +81,8 @@ void GraphImporter::takeAsDeclared(NodePlace &at, BodyFunction &body,
   if (sizes == dimsOf(binding.value))
     return;
   ProtoNode node(*this, at);
-  Value flat = node.reshape(binding.value, ArrayRef<Dim>(count));
-  binding.value = node.reshape(
-      resizedFlat(node, flat, product(ArrayRef<Dim>(sizes))), sizes);
+  Value flat = node.reshape(binding.value, {count});
+  binding.value = node.reshape(resizedFlat(node, flat, product(sizes)), sizes);
 }
 
 bool GraphImporter::checkStaysInside(const NodePlace &at, func::FuncOp body,
@@ -301,8 +300,8 @@ Dim GraphImporter::wholeOf(NodePlace &at, const Dim &x, const Dim &y) {
   block = builder.getInsertionBlock();
   ProtoNode node(*this, at);
   RunTimeInts ints(node);
-  Value counts = ints.where(ints.equal(ints.sizes(x), ints.number(1)),
-                            ints.sizes(y), ints.sizes(x));
+  Value counts =
+      node.where(node.equal(ints.sizes(x), 1), ints.sizes(y), ints.sizes(x));
   std::string name = nameSize(at, "size");
   Dim whole = dimOf(name, SizeRange(std::min(x.least(), y.least()),
                                     std::max(x.most(), y.most())));

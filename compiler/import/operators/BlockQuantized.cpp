@@ -49,15 +49,14 @@ static Value unpack(OnnxNode &node, Value bytes, int64_t bits) {
                                          node.builder.getStringAttr("RIGHT"));
   Value shifted =
       node.elementwise<BitShiftOp>({node.reshape(bytes, apart), shifts}, right);
-  Value low = node.elementwise<AndOp>(
-      {shifted, node.scalarConstant((1 << bits) - 1, byte)});
+  Value low = node.both(shifted, (1 << bits) - 1);
   return node.reshape(node.cast(low, numberType(bytes, bits)), joined);
 }
 
 /// Returns the first `size` elements of `x` along its last axis: [..., n] ->
 /// [..., size].
 static Value cut(OnnxNode &node, Value x, int64_t size) {
-  return slice(node.builder, node.loc, x, shapeOf(x).size() - 1, 0, size);
+  return node.slice(x, shapeOf(x).size() - 1, 0, size);
 }
 
 /// Dequantizes blocks [.., count / block, block] with a scale per block and,
@@ -172,12 +171,12 @@ static ImportResult importMatMulNBits(OnnxNode &node) {
   // weights and multiply the differences by the scales.
   bool isFloat = isa<FloatType>(elementOf(*zeros));
   if (isFloat) {
-    Value difference = node.elementwise<SubOp>(
-        {node.cast(numbers, elementOf(scales)),
-         node.reshape(node.cast(*zeros, elementOf(scales)),
-                      {w->columns, w->blocks, 1})});
-    numbers = node.elementwise<MulOp>(
-        {difference, node.reshape(scales, {w->columns, w->blocks, 1})});
+    Value difference =
+        node.sub(node.cast(numbers, elementOf(scales)),
+                 node.reshape(node.cast(*zeros, elementOf(scales)),
+                              {w->columns, w->blocks, 1}));
+    numbers =
+        node.mul(difference, node.reshape(scales, {w->columns, w->blocks, 1}));
     numbers =
         cut(node, node.reshape(numbers, {w->columns, w->blocks * w->block}),
             w->steps);
@@ -193,21 +192,20 @@ static ImportResult importMatMulNBits(OnnxNode &node) {
   }
   if (!numbers)
     return failure();
-  FailureOr<Value> y = importMatMul(
-      node, a, buildTranspose(node.builder, node.loc, numbers, {1, 0}));
-  if (failed(y))
+  Value y = importMatMul(node, a, node.transpose(numbers, {1, 0}));
+  if (!y)
     return failure();
   // accuracy_level=4 permits quantizing the left operand to 8 bits, in blocks
   // like those of the weights.
   constexpr int64_t quantized = 4;
-  if (auto product = y->getDefiningOp<MatMulOp>();
+  if (auto product = y.getDefiningOp<MatMulOp>();
       product && elementOf(a).isF32() &&
       node.intAttr("accuracy_level", 0) == quantized)
     product->setAttr(kMultipliedAttr,
                      TypeAttr::get(node.builder.getIntegerType(8, true)));
   Value bias = node.input(5);
   return one(
-      sumOf(node, {*y, bias ? node.reshape(bias, {w->columns}) : Value()}));
+      sumOf(node, {y, bias ? node.reshape(bias, {w->columns}) : Value()}));
 }
 
 //===----------------------------------------------------------------------===//
@@ -222,12 +220,9 @@ static Value gather(OnnxNode &node, Value x, Value indices, int64_t axis) {
 
 /// Returns a boolean for each index: whether it is in [-size, size).
 static Value isInside(OnnxNode &node, Value indices, int64_t size) {
-  Type type = elementOf(indices);
-  Value least = node.elementwise<GreaterOrEqualOp>(
-      {indices, node.scalarConstant(-size, type)});
-  Value most =
-      node.elementwise<LessOp>({indices, node.scalarConstant(size, type)});
-  return node.elementwise<AndOp>({least, most});
+  Value least = node.greaterOrEqual(indices, -size);
+  Value most = node.less(indices, size);
+  return node.both(least, most);
 }
 
 static ImportResult importGatherBlockQuantized(OnnxNode &node) {
@@ -290,10 +285,9 @@ static ImportResult importGatherBlockQuantized(OnnxNode &node) {
     Dims wide = apart, joined = own;
     wide[at + 1] = block;
     joined[at] = blocks * block;
-    Value all = node.reshape(
-        node.build<ExpandOp>(node.reshape(parameter, apart), ArrayRef(wide)),
-        joined);
-    return slice(node.builder, node.loc, all, at, 0, count);
+    Value all =
+        node.reshape(node.expand(node.reshape(parameter, apart), wide), joined);
+    return node.slice(all, at, 0, count);
   };
   Value floats = dequantize(node, rows, spread(scales), spread(zeros));
   if (!floats)
@@ -302,8 +296,7 @@ static ImportResult importGatherBlockQuantized(OnnxNode &node) {
   Dims places(dimsOf(floats).size(), 1);
   llvm::copy(dimsOf(indices), places.begin() + *axis);
   Value inside = node.reshape(isInside(node, indices, size), places);
-  return one(node.elementwise<WhereOp>(
-      {inside, floats, node.scalarConstant(0, elementOf(floats))}));
+  return one(node.where(inside, floats, 0));
 }
 
 void registerBlockQuantizedImports(OnnxRegistry &registry) {

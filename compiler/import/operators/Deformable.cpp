@@ -63,7 +63,7 @@ static Value startsOf(OnnxNode &node, const Sizes &sizes,
 static Value startsAtRunTime(OnnxNode &node, const Sizes &sizes,
                              const WindowGeometry &geometry, Value scale,
                              int64_t axis) {
-  Type f64 = node.builder.getF64Type();
+  Type f64 = node.f64();
   std::vector<double> taps;
   for (int64_t k = 0, inner = *geometry.kernel[1].known(); k < sizes.kernel;
        ++k)
@@ -74,17 +74,14 @@ static Value startsAtRunTime(OnnxNode &node, const Sizes &sizes,
   Dims along{1, 1, 1, 1},
       all{sizes.kernel, geometry.output[0], geometry.output[1], 1};
   along[1 + axis] = all[1 + axis];
-  Value places = node.elementwise<MulOp>(
-      {node.cast(node.countTo(all[1 + axis]), f64),
-       node.scalarConstant(static_cast<double>(geometry.strides[axis]), f64)});
-  Value p = node.elementwise<AddOp>(
-      {node.reshape(places, along),
-       floatConstant(node, {sizes.kernel, 1, 1, 1}, taps, f64)});
-  p = node.elementwise<SubOp>(
-      {node.elementwise<MulOp>({p, scale}), node.scalarConstant(1, f64)});
+  Value places = node.mul(node.cast(node.countTo(all[1 + axis]), f64),
+                          static_cast<double>(geometry.strides[axis]));
+  Value p = node.add(node.reshape(places, along),
+                     floatConstant(node, {sizes.kernel, 1, 1, 1}, taps, f64));
+  p = node.sub(node.mul(p, scale), 1);
   return node.reshape(node.build<ExpandOp>(node.cast(p, coordinateType(node)),
                                            ArrayRef<Dim>(all)),
-                      Dims{sizes.kernel, sizes.places, 1});
+                      {sizes.kernel, sizes.places, 1});
 }
 
 /// Returns one coordinate (`axis` 0: y, 1: x) of all sampled positions: the
@@ -101,17 +98,15 @@ static Value coordinates(OnnxNode &node, const Sizes &sizes,
     from = startsOf(node, sizes, geometry, *size.known(), axis);
   } else {
     Value length = node.reshape(RunTimeInts(node).sizes(size), {});
-    Type f64 = node.builder.getF64Type();
-    scale = node.elementwise<DivOp>(
-        {node.scalarConstant(2, f64), node.cast(length, f64)});
+    Type f64 = node.f64();
+    scale = node.div(2, node.cast(length, f64));
     from = startsAtRunTime(node, sizes, geometry, scale, axis);
     scale = node.cast(scale, type);
   }
-  Value moved = slice(node.builder, node.loc, offset, 2, axis, 1);
-  moved = node.reshape(moved, Dims{sizes.batch * sizes.offsetGroups,
-                                   sizes.kernel, sizes.places, 1});
-  return node.elementwise<AddOp>(
-      {node.elementwise<MulOp>({node.cast(moved, type), scale}), from});
+  Value moved = node.slice(offset, 2, axis, 1);
+  moved = node.reshape(
+      moved, {sizes.batch * sizes.offsetGroups, sizes.kernel, sizes.places, 1});
+  return node.add(node.mul(node.cast(moved, type), scale), from);
 }
 
 /// Returns the height and width of the kernel; dynamic sizes of the weights `w`
@@ -218,42 +213,41 @@ static ImportResult importDeformConv(OnnxNode &node) {
 
   OpBuilder &b = node.builder;
   Dim each = sizes.channels.floorDiv(own), images = sizes.batch * own;
-  offset = node.reshape(offset, Dims{images, sizes.kernel, 2, sizes.places});
+  offset = node.reshape(offset, {images, sizes.kernel, 2, sizes.places});
   Value grid = ConcatOp::create(
       b, node.loc,
       ValueRange{coordinates(node, sizes, geometry, offset, width, 1),
                  coordinates(node, sizes, geometry, offset, height, 0)},
       3);
   Value image =
-      toChannelsLast(node, node.reshape(x, Dims{images, each, height, width}));
+      toChannelsLast(node, node.reshape(x, {images, each, height, width}));
   Value samples =
       node.build<GridSampleOp>(image, grid, "linear", "zeros", false);
   if (mask)
-    samples = node.elementwise<MulOp>(
-        {samples,
-         node.reshape(mask, Dims{images, sizes.kernel, sizes.places, 1})});
+    samples = node.mul(
+        samples, node.reshape(mask, {images, sizes.kernel, sizes.places, 1}));
   // Makes the samples of all channels of a kernel position adjacent, then
   // splits the channels into groups.
   Dim inGroup = sizes.channels.floorDiv(sizes.groups),
       outGroup = sizes.outputs.floorDiv(sizes.groups);
-  samples = node.reshape(
-      samples, Dims{sizes.batch, own, sizes.kernel, sizes.places, each});
+  samples = node.reshape(samples,
+                         {sizes.batch, own, sizes.kernel, sizes.places, each});
   samples = buildTranspose(b, node.loc, samples, {0, 3, 2, 1, 4});
-  samples = node.reshape(samples, Dims{sizes.batch, sizes.places, sizes.kernel,
-                                       sizes.groups, inGroup});
+  samples = node.reshape(samples, {sizes.batch, sizes.places, sizes.kernel,
+                                   sizes.groups, inGroup});
   samples = buildTranspose(b, node.loc, samples, {0, 3, 1, 2, 4});
-  samples = node.reshape(samples, Dims{sizes.batch, sizes.groups, sizes.places,
-                                       inGroup * sizes.kernel});
-  w = node.reshape(w, Dims{sizes.groups, outGroup, inGroup, sizes.kernel});
+  samples = node.reshape(samples, {sizes.batch, sizes.groups, sizes.places,
+                                   inGroup * sizes.kernel});
+  w = node.reshape(w, {sizes.groups, outGroup, inGroup, sizes.kernel});
   w = buildTranspose(b, node.loc, w, {0, 3, 2, 1});
-  w = node.reshape(w, Dims{sizes.groups, inGroup * sizes.kernel, outGroup});
+  w = node.reshape(w, {sizes.groups, inGroup * sizes.kernel, outGroup});
   Value y = node.build<MatMulOp>(samples, w);
   y = buildTranspose(b, node.loc, y, {0, 1, 3, 2});
-  y = node.reshape(y, Dims{sizes.batch, sizes.outputs, geometry.output[0],
-                           geometry.output[1]});
+  y = node.reshape(
+      y, {sizes.batch, sizes.outputs, geometry.output[0], geometry.output[1]});
   if (OnnxNode::unlessZeros(bias))
-    y = node.elementwise<AddOp>({y, node.alignAt(bias, 1, 4)});
-  return SmallVector<Value>{y};
+    y = node.add(y, node.alignAt(bias, 1, 4));
+  return one(y);
 }
 
 void registerDeformableImports(OnnxRegistry &registry) {

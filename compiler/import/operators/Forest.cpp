@@ -163,7 +163,7 @@ Value Forest::withFeatures(Value x) {
     (void)node.invalid("a node reads feature " + Twine(asked - 1) +
                        ", but the number of features of the input is " +
                        kernel::sizeText(dimsOf(x)[1]));
-  return slice(node.builder, node.loc, x, 1, 0, asked);
+  return node.slice(x, 1, 0, asked);
 }
 
 Value Forest::build(Value x, int64_t targets, StringRef aggregate,
@@ -310,14 +310,13 @@ static ImportResult importTreeEnsembleRegressor(OnnxNode &node) {
   std::string aggregate = node.stringAttr("aggregate_function", "SUM");
   if (!llvm::is_contained({"SUM", "AVERAGE", "MIN", "MAX"}, aggregate))
     return node.invalid("unknown aggregate_function `" + aggregate + "`");
-  Value scores =
-      forest.build(x, targets, aggregate, floatsOrTensor(node, "base_values"),
-                   node.builder.getF32Type());
+  Value scores = forest.build(x, targets, aggregate,
+                              floatsOrTensor(node, "base_values"), node.f32());
   std::string transform = node.stringAttr("post_transform", "NONE");
   Value result = transformTargets(node, scores, transform);
   if (!result)
     return failure();
-  return SmallVector<Value>{result};
+  return one(result);
 }
 
 static ImportResult importTreeEnsembleClassifier(OnnxNode &node) {
@@ -353,8 +352,7 @@ static ImportResult importTreeEnsembleClassifier(OnnxNode &node) {
       base = {base[static_cast<size_t>(ids.front())]};
     Value score = forest.build(x, 1, "SUM", ArrayRef(base).take_front(1), f32);
     bool probabilities = llvm::all_of(weights, [](double w) { return w >= 0; });
-    Value isSecond = node.elementwise<GreaterOp>(
-        {score, node.scalarConstant(probabilities ? 0.5 : 0, f32)});
+    Value isSecond = node.greater(score, probabilities ? 0.5 : 0);
     Value scores = bothScores(node, score, transform,
                               !probabilities && transform != "PROBIT");
     if (!scores)

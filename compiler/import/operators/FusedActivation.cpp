@@ -13,7 +13,7 @@ Value sumOf(OnnxNode &node, ArrayRef<Value> terms) {
   Value sum;
   for (Value term : terms)
     if (term)
-      sum = sum ? node.elementwise<AddOp>({sum, term}) : term;
+      sum = sum ? node.add(sum, term) : term;
   return sum;
 }
 
@@ -27,13 +27,10 @@ Value gelu(OnnxNode &node, Value x, bool approximately) {
 /// Clips `x` to [alpha, beta], the bounds of a fused Clip. A bound that is
 /// nullopt does not limit `x`.
 static Value clip(OnnxNode &node, Value x, const ActivationNumbers &numbers) {
-  Type type = elementOf(x);
   if (numbers.alpha)
-    x = node.elementwise<MaximumOp>(
-        {x, node.scalarConstant(*numbers.alpha, type)});
+    x = node.max(x, *numbers.alpha);
   if (numbers.beta)
-    x = node.elementwise<MinimumOp>(
-        {x, node.scalarConstant(*numbers.beta, type)});
+    x = node.min(x, *numbers.beta);
   return x;
 }
 
@@ -51,12 +48,10 @@ Value activate(OnnxNode &node, Value x, const ActivationNumbers &numbers) {
     return clip(node, x, numbers);
   if (name == "Relu")
     return node.elementwise<ReluOp>({x});
-  if (!isa<FloatType>(elementOf(x))) {
-    (void)node.unsupported("the activation `" + name +
-                               "` is not supported for integers",
-                           "optimize the model without fusing activations");
-    return {};
-  }
+  if (!isa<FloatType>(elementOf(x)))
+    return noValue(node.unsupported(
+        "the activation `" + name + "` is not supported for integers",
+        "optimize the model without fusing activations"));
   if (name == "Tanh")
     return node.elementwise<TanhOp>({x});
   if (name == "Sigmoid")
@@ -86,8 +81,8 @@ Value activate(OnnxNode &node, Value x, const ActivationNumbers &numbers) {
     number("beta", numbers.beta);
     return node.elementwise<HardSigmoidOp>({x}, attributes);
   }
-  (void)node.unsupported("the activation `" + name + "` is not supported");
-  return {};
+  return noValue(
+      node.unsupported("the activation `" + name + "` is not supported"));
 }
 
 static ImportResult importGelu(OnnxNode &node) {
@@ -118,9 +113,9 @@ static ImportResult importBiasSplitGelu(OnnxNode &node) {
     return node.invalid("rows of " + Twine(width) +
                         " elements cannot be split into two halves");
   auto half = [&](int64_t i) {
-    return slice(node.builder, node.loc, x, 2, i * (width / 2), width / 2);
+    return node.slice(x, 2, i * (width / 2), width / 2);
   };
-  return one(node.elementwise<MulOp>({half(0), gelu(node, half(1), false)}));
+  return one(node.mul(half(0), gelu(node, half(1), false)));
 }
 
 static ImportResult importBiasAdd(OnnxNode &node) {

@@ -30,8 +30,7 @@ static ImportResult skipNorm(OnnxNode &node, Value scale, Value bias,
         "the mean of RMS normalization as an output is not supported",
         "remove the second output");
   if (node.wantsOutput(1) || node.wantsOutput(2)) {
-    auto [mean, inverse] =
-        statisticsOfRows(node, sum, norm, node.builder.getF32Type());
+    auto [mean, inverse] = statisticsOfRows(node, sum, norm, node.f32());
     llvm::append_values(results, mean, inverse);
   }
   results.resize(3);
@@ -59,10 +58,10 @@ static Value lookUp(OnnxNode &node, Value table, Value indices) {
 /// columns], as an int32 vector [rows].
 static Value countOnes(OnnxNode &node, Value mask) {
   Type i32 = elementOf(mask);
-  Value isOne = node.elementwise<EqualOp>({mask, node.scalarConstant(1, i32)});
+  Value isOne = node.equal(mask, 1);
   Value count =
       node.build<ReduceSumOp>(node.cast(isOne, i32), ArrayRef<int64_t>{1});
-  return node.reshape(count, ArrayRef<Dim>{dimsOf(mask)[0]});
+  return node.reshape(count, {dimsOf(mask)[0]});
 }
 
 /// Imports EmbedLayerNormalization: looks up word, position and segment
@@ -86,10 +85,7 @@ static ImportResult importEmbedLayerNorm(OnnxNode &node) {
       return node.invalid(
           "the position embedding has " + Twine(shapeOf(positions)[0]) +
           " rows, but the sequence has " + kernel::sizeText(steps) + " words");
-    Dims part{dimsOf(ids)[1], dimsOf(positions)[1]};
-    atPlaces = node.builder.createOrFold<SliceOp>(
-        node.loc, positions, ArrayRef<int64_t>{0, 0}, ArrayRef<int64_t>{1, 1},
-        ArrayRef(part));
+    atPlaces = node.slice(positions, 0, 0, dimsOf(ids)[1]);
   }
   Value sum = sumOf(node, {lookUp(node, words, ids), atPlaces,
                            segments ? lookUp(node, kinds, segments) : Value()});
@@ -99,11 +95,9 @@ static ImportResult importEmbedLayerNorm(OnnxNode &node) {
                           {2, node.floatAttr("epsilon", 1e-12), true});
   Value lengths;
   if (node.wantsOutput(1)) {
-    lengths =
-        mask
-            ? countOnes(node, mask)
-            : Value(node.build<ExpandOp>(node.scalarConstant(0, elementOf(ids)),
-                                         ArrayRef<Dim>{batch}));
+    lengths = mask ? countOnes(node, mask)
+                   : Value(node.expand(node.scalarConstant(0, elementOf(ids)),
+                                       {batch}));
   }
   return SmallVector<Value>{y, lengths, sum};
 }
@@ -114,18 +108,18 @@ static ImportResult importEmbedLayerNorm(OnnxNode &node) {
 
 /// Applies group normalization to `x`. If the attribute `channels_last` is set,
 /// the channels are the last axis of `x`, otherwise axis 1.
-static FailureOr<Value> groupNorm(OnnxNode &node, Value x) {
+static Value groupNorm(OnnxNode &node, Value x) {
   int64_t last = node.intAttr("channels_last", 1),
           activation = node.intAttr("activation", 0);
   if (activation != 0 && activation != 1)
-    return node.invalid("activation must be 0 or 1, not " + Twine(activation));
-  FailureOr<Value> y = normalizeGroups(
-      node, last ? toChannelsFirst(node, x) : x, node.intAttr("groups", 0),
-      node.input(1), node.input(2), node.floatAttr("epsilon", 1e-5));
-  if (failed(y))
-    return failure();
-  Value result = last ? toChannelsLast(node, *y) : *y;
-  return activation ? node.elementwise<SwishOp>({result}) : result;
+    return noValue(
+        node.invalid("activation must be 0 or 1, not " + Twine(activation)));
+  Value y = normalizeGroups(node, last ? toChannelsFirst(node, x) : x,
+                            node.intAttr("groups", 0), node.input(1),
+                            node.input(2), node.floatAttr("epsilon", 1e-5));
+  if (y && last)
+    y = toChannelsLast(node, y);
+  return activation ? node.elementwise<SwishOp>({y}) : y;
 }
 
 static LogicalResult checkChannelsLast(OnnxNode &node) {
@@ -138,8 +132,7 @@ static LogicalResult checkChannelsLast(OnnxNode &node) {
 static ImportResult importGroupNorm(OnnxNode &node) {
   if (failed(checkChannelsLast(node)))
     return failure();
-  FailureOr<Value> y = groupNorm(node, node.input(0));
-  return one(y);
+  return one(groupNorm(node, node.input(0)));
 }
 
 static ImportResult importSkipGroupNorm(OnnxNode &node) {
@@ -158,10 +151,10 @@ static ImportResult importSkipGroupNorm(OnnxNode &node) {
   Value sum = sumOf(node, {x, skip, bias ? alongChannels(bias) : Value()});
   if (!sum)
     return failure();
-  FailureOr<Value> y = groupNorm(node, sum);
-  if (failed(y))
+  Value y = groupNorm(node, sum);
+  if (!y)
     return failure();
-  return SmallVector<Value>{*y, sum};
+  return SmallVector<Value>{y, sum};
 }
 
 void registerFusedNormalizationImports(OnnxRegistry &registry) {

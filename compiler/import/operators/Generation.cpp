@@ -11,10 +11,6 @@ using namespace mlir;
 
 namespace ingot::graph {
 
-static Type int64(OnnxNode &node) {
-  return node.builder.getIntegerType(64, /*isSigned=*/true);
-}
-
 static Attribute elementAttr(Type type, double value) {
   if (auto f = dyn_cast<FloatType>(type))
     return FloatAttr::get(f, value);
@@ -42,7 +38,7 @@ Value floatConstant(OnnxNode &node, ArrayRef<int64_t> shape,
 
 static DenseElementsAttr ints(OnnxNode &node, ArrayRef<int64_t> shape,
                               ArrayRef<int64_t> values) {
-  return DenseElementsAttr::get(RankedTensorType::get(shape, int64(node)),
+  return DenseElementsAttr::get(RankedTensorType::get(shape, node.i64()),
                                 values);
 }
 
@@ -51,8 +47,8 @@ static DenseElementsAttr ints(OnnxNode &node, ArrayRef<int64_t> shape,
 //===----------------------------------------------------------------------===//
 
 static ImportResult importSize(OnnxNode &node) {
-  return SmallVector<Value>{node.constant(
-      ints(node, {}, {tensorType(node.input(0)).getNumElements()}))};
+  return one(node.constant(
+      ints(node, {}, {tensorType(node.input(0)).getNumElements()})));
 }
 
 static ImportResult importConstantOfShape(OnnxNode &node) {
@@ -79,7 +75,7 @@ static ImportResult importConstantOfShape(OnnxNode &node) {
       return failure();
     size = *checked;
   }
-  Type type = node.builder.getF32Type();
+  Type type = node.f32();
   Attribute value = node.builder.getF32FloatAttr(0);
   if (node.hasAttr("value")) {
     DenseElementsAttr given = node.tensorAttr("value");
@@ -90,11 +86,10 @@ static ImportResult importConstantOfShape(OnnxNode &node) {
   }
   RankedTensorType all = tensorOf(*sizes, type);
   if (hasDynamicSizes(all))
-    return SmallVector<Value>{
-        node.build<ExpandOp>(node.constant(DenseElementsAttr::get(
-                                 RankedTensorType::get({}, type), value)),
-                             ArrayRef(*sizes))};
-  return SmallVector<Value>{node.constant(DenseElementsAttr::get(all, value))};
+    return one(node.expand(node.constant(DenseElementsAttr::get(
+                               RankedTensorType::get({}, type), value)),
+                           *sizes));
+  return one(node.constant(DenseElementsAttr::get(all, value)));
 }
 
 /// Imports EyeLike as a comparison of row and column numbers. Only small results
@@ -107,13 +102,12 @@ static ImportResult importEyeLike(OnnxNode &node) {
     return node.invalid(
         "the input must be a matrix, and `dtype` a numeric type");
   RunTimeInts ints(node);
-  Value row = node.reshape(node.countTo(sizes[0]), ArrayRef<Dim>{sizes[0], 1});
-  Value column =
-      node.reshape(node.countTo(sizes[1]), ArrayRef<Dim>{1, sizes[1]});
+  Value row = node.reshape(node.countTo(sizes[0]), {sizes[0], 1});
+  Value column = node.reshape(node.countTo(sizes[1]), {1, sizes[1]});
   // A diagonal beyond a corner of the matrix has no elements.
   Value k = ints.number(
       std::clamp(node.intAttr("k", 0), -sizes[0].most(), sizes[1].most()));
-  return one(node.cast(ints.equal(column, ints.add(row, k)), type));
+  return one(node.cast(node.equal(column, node.add(row, k)), type));
 }
 
 //===----------------------------------------------------------------------===//
@@ -140,9 +134,9 @@ static std::optional<ImportResult> rangeOfSizes(OnnxNode &node) {
   Value numbers =
       node.countTo((distance + (std::abs(step) - 1)).floorDiv(std::abs(step)));
   if (step != 1)
-    numbers = ints.mul(numbers, ints.number(step));
+    numbers = node.mul(numbers, step);
   if (!(first == 0))
-    numbers = ints.add(numbers, ints.sizes(first));
+    numbers = node.add(numbers, ints.sizes(first));
   return one(node.cast(numbers, elementOf(node.input(0))));
 }
 
@@ -151,30 +145,27 @@ static ImportResult rangeByInput(OnnxNode &node) {
   RunTimeInts ints(node);
   Type type = elementOf(node.input(0));
   bool isFloat = isa<FloatType>(type);
-  Type wide = isFloat ? Type(node.builder.getF64Type()) : int64(node);
+  Type wide = isFloat ? Type(node.f64()) : node.i64();
   auto number = [&](unsigned i) {
-    return node.reshape(node.cast(node.input(i), wide), ArrayRef<Dim>(1));
+    return node.reshape(node.cast(node.input(i), wide), {1});
   };
   Value start = number(0), limit = number(1), delta = number(2);
-  Value distance = node.elementwise<SubOp>({limit, start}), count;
+  Value distance = node.sub(limit, start), count;
   if (isFloat) {
-    count = node.cast(
-        node.elementwise<CeilOp>(node.elementwise<DivOp>({distance, delta})),
-        int64(node));
+    count = node.cast(node.elementwise<CeilOp>(node.div(distance, delta)),
+                      node.i64());
   } else {
     // The number of elements is distance / step, rounded up: before the
     // division, step - 1 is added for a positive step, step + 1 for a negative
     // one.
-    Value one = ints.where(ints.less(delta, ints.number(0)), ints.number(1),
-                           ints.number(-1));
-    count = ints.div(ints.add(distance, ints.add(delta, one)), delta);
+    Value one = node.where(node.less(delta, 0), 1, ints.number(-1));
+    count = ints.div(node.add(distance, node.add(delta, one)), delta);
   }
-  auto size = readBoundedSizes(node, ints.max(count, ints.number(0)));
+  auto size = readBoundedSizes(node, node.max(count, 0));
   if (failed(size))
     return failure();
-  Value steps = node.elementwise<MulOp>(
-      {node.cast(node.countTo(size->front()), wide), delta});
-  return one(node.cast(node.elementwise<AddOp>({start, steps}), type));
+  Value steps = node.mul(node.cast(node.countTo(size->front()), wide), delta);
+  return one(node.cast(node.add(start, steps), type));
 }
 
 static ImportResult importRange(OnnxNode &node) {
@@ -201,8 +192,8 @@ static ImportResult importRange(OnnxNode &node) {
     SmallVector<Attribute> elements;
     for (int64_t i = 0; i < count; ++i)
       elements.push_back(element(i));
-    return SmallVector<Value>{node.constant(DenseElementsAttr::get(
-        RankedTensorType::get({count}, type), elements))};
+    return one(node.constant(DenseElementsAttr::get(
+        RankedTensorType::get({count}, type), elements)));
   };
   if (isa<IntegerType>(type)) {
     auto start = node.requireInts(0, "start"),
@@ -277,21 +268,19 @@ static ImportResult importOneHot(OnnxNode &node) {
   auto type =
       tensorOf(spliced(ArrayRef(sizes), *axis, 0, ArrayRef(depth->front())),
                elementOf(values));
-  return SmallVector<Value>{node.build<OneHotOp>(type, indices, values, *axis)};
+  return one(node.build<OneHotOp>(type, indices, values, *axis));
 }
 
 /// Imports Trilu if k, the number of the diagonal, is known only at run time.
 static ImportResult triluByInput(OnnxNode &node) {
   RunTimeInts ints(node);
-  Value x = node.input(0), k = node.reshape(ints.input(1), ArrayRef<Dim>());
+  Value x = node.input(0), k = node.reshape(ints.input(1), {});
   Dims sizes = dimsOf(x);
-  Value row = node.reshape(node.countTo(sizes.end()[-2]),
-                           Dims{sizes.end()[-2], 1}),
-        diagonal = ints.sub(node.countTo(sizes.back()), row);
-  Value outside = node.intAttr("upper", 1) ? ints.less(diagonal, k)
-                                           : ints.less(k, diagonal);
-  return one(node.elementwise<WhereOp>(
-      {outside, node.scalarConstant(0, elementOf(x)), x}));
+  Value row = node.reshape(node.countTo(sizes.end()[-2]), {sizes.end()[-2], 1}),
+        diagonal = node.sub(node.countTo(sizes.back()), row);
+  Value outside = node.intAttr("upper", 1) ? node.less(diagonal, k)
+                                           : node.less(k, diagonal);
+  return one(node.where(outside, 0, x));
 }
 
 static ImportResult importTrilu(OnnxNode &node) {
@@ -311,8 +300,7 @@ static ImportResult importTrilu(OnnxNode &node) {
   // number is limited to that of the first such diagonal, which fits an index.
   int64_t diagonal = std::clamp(k->front(), -dimsOf(x).end()[-2].most(),
                                 dimsOf(x).back().most());
-  return SmallVector<Value>{
-      node.build<TriluOp>(x, diagonal, node.intAttr("upper", 1) != 0)};
+  return one(node.build<TriluOp>(x, diagonal, node.intAttr("upper", 1) != 0));
 }
 
 //===----------------------------------------------------------------------===//
@@ -325,9 +313,8 @@ static ImportResult nonZeroByInput(OnnxNode &node) {
   RunTimeInts ints(node);
   Value x = node.input(0);
   Dims sizes = dimsOf(x);
-  Value flat = node.reshape(x, ArrayRef<Dim>(product(ArrayRef(sizes))));
-  Value isZero =
-      node.elementwise<EqualOp>({flat, node.scalarConstant(0, elementOf(x))});
+  Value flat = node.reshape(x, {product(sizes)});
+  Value isZero = node.equal(flat, 0);
   auto places = positionsOf(node, node.elementwise<NotOp>(isZero));
   if (failed(places))
     return failure();
@@ -337,14 +324,12 @@ static ImportResult nonZeroByInput(OnnxNode &node) {
   for (const Dim &size : llvm::reverse(sizes)) {
     Value length = ints.sizes(size);
     rows.insert(rows.begin(),
-                node.reshape(ints.modulo(rest, length), Dims{1, count}));
+                node.reshape(ints.modulo(rest, length), {1, count}));
     rest = ints.div(rest, length);
   }
   if (rows.empty())
-    return one(node.build<ExpandOp>(ints.number(0), ArrayRef(Dims{0, count})));
-  return one(rows.size() == 1
-                 ? rows.front()
-                 : node.builder.createOrFold<ConcatOp>(node.loc, rows, 0));
+    return one(node.expand(ints.number(0), {0, count}));
+  return one(rows.size() == 1 ? rows.front() : node.concat(rows, 0));
 }
 
 static ImportResult importNonZero(OnnxNode &node) {
@@ -367,8 +352,8 @@ static ImportResult importNonZero(OnnxNode &node) {
   SmallVector<int64_t> all;
   for (ArrayRef<int64_t> row : positions)
     llvm::append_range(all, row);
-  return SmallVector<Value>{node.constant(
-      ints(node, {static_cast<int64_t>(shape.size()), count}, all))};
+  return one(node.constant(
+      ints(node, {static_cast<int64_t>(shape.size()), count}, all)));
 }
 
 /// Returns a vector with 1 for the first element of the vector `x` and for each
@@ -377,17 +362,14 @@ static ImportResult importNonZero(OnnxNode &node) {
 static Value differsFromLast(OnnxNode &node, Value x, const Dim &all) {
   RunTimeInts ints(node);
   if (auto count = all.known()) {
-    Value same = node.elementwise<EqualOp>(
-        {slice(node.builder, node.loc, x, 0, 1, *count - 1),
-         slice(node.builder, node.loc, x, 0, 0, *count - 1)});
-    return ints.joined(
-        {ints.numbers({1}), ints.sub(ints.number(1), ints.vector(same))});
+    Value same = node.equal(node.slice(x, 0, 1, *count - 1),
+                            node.slice(x, 0, 0, *count - 1));
+    return ints.joined({ints.numbers({1}), node.sub(1, ints.vector(same))});
   }
   Value places = node.countTo(all);
-  Value last = gatherAlong(node, x, 0, ints.sub(places, ints.number(1)));
-  Value same = ints.vector(node.elementwise<EqualOp>({x, last}));
-  return ints.where(ints.equal(places, ints.number(0)), ints.number(1),
-                    ints.sub(ints.number(1), same));
+  Value last = gatherAlong(node, x, 0, node.sub(places, 1));
+  Value same = ints.vector(node.equal(x, last));
+  return node.where(node.equal(places, 0), 1, node.sub(1, same));
 }
 
 /// Imports Unique for run-time data. Sorts the elements, and marks each element
@@ -396,7 +378,7 @@ static Value differsFromLast(OnnxNode &node, Value x, const Dim &all) {
 static ImportResult uniqueByInput(OnnxNode &node) {
   RunTimeInts ints(node);
   Value x = node.input(0);
-  Dim all = product(ArrayRef<Dim>(dimsOf(x)));
+  Dim all = product(dimsOf(x));
   if (node.hasAttr("axis") && shapeOf(x).size() != 1) {
     auto axis = node.axisAttr("axis", 0, shapeOf(x).size());
     if (failed(axis))
@@ -405,11 +387,11 @@ static ImportResult uniqueByInput(OnnxNode &node) {
   }
   if (all == 0)
     return node.unsupported("an input without elements is not supported");
-  x = node.reshape(x, ArrayRef<Dim>(all));
+  x = node.reshape(x, {all});
   auto sort = [&](Value v) {
     return TopKOp::create(node.builder, node.loc,
                           tensorOf(ArrayRef(all), elementOf(v)),
-                          tensorOf(ArrayRef(all), int64(node)), v,
+                          tensorOf(ArrayRef(all), node.i64()), v,
                           /*axis=*/0, /*largest=*/false);
   };
   TopKOp sorted = sort(x);
@@ -417,7 +399,7 @@ static ImportResult uniqueByInput(OnnxNode &node) {
   // Computes for each sorted element the number of its group of equal elements,
   // and for each group the number of its elements and its first index in `x`.
   Value number = ints.sums(isFirst, /*exclusive=*/false);
-  Value group = ints.sub(number, ints.number(1));
+  Value group = node.sub(number, 1);
   auto filled = [&](const Dim &value) {
     return node.build<ExpandOp>(node.reshape(ints.sizes(value), {}),
                                 ArrayRef<Dim>(all));
@@ -533,11 +515,10 @@ static ImportResult importUnique(OnnxNode &node) {
   }
   int64_t distinct = firsts.size();
   Value indices = node.constant(ints(node, {distinct}, firsts));
-  return SmallVector<Value>{GatherOp::create(node.builder, node.loc, x, indices,
-                                             axis, /*inRange=*/true),
-                            indices,
-                            node.constant(ints(node, {count}, inverse)),
-                            node.constant(ints(node, {distinct}, counts))};
+  return SmallVector<Value>{
+      node.build<GatherOp>(x, indices, axis, /*inRange=*/true), indices,
+      node.constant(ints(node, {count}, inverse)),
+      node.constant(ints(node, {distinct}, counts))};
 }
 
 void registerGenerationImports(OnnxRegistry &registry) {

@@ -51,8 +51,7 @@ static ImportResult importGather(OnnxNode &node) {
   if (dimsOf(x)[*axis] == 0 && tensorType(indices).getNumElements() != 0)
     return node.invalid(
         "the gathered axis has size 0, so that no index is valid");
-  return SmallVector<Value>{
-      GatherOp::create(node.builder, node.loc, x, indices, *axis, *inRange)};
+  return one(node.build<GatherOp>(x, indices, *axis, *inRange));
 }
 
 /// Requires `indices` to be no longer than the data `x` along each axis except
@@ -102,7 +101,7 @@ static ImportResult importGatherElements(OnnxNode &node) {
         "the indices must be integers, and have the same rank as the data");
   if (failed(checkLengths(node, indices, x, *axis)))
     return failure();
-  return SmallVector<Value>{node.build<GatherElementsOp>(x, indices, *axis)};
+  return one(node.build<GatherElementsOp>(x, indices, *axis));
 }
 
 /// Returns the length of the index tuples in `indices`, which is the size of
@@ -138,20 +137,19 @@ static ImportResult importGatherND(OnnxNode &node) {
           node, [&] { return inCommon(x); }, [&] { return inCommon(indices); },
           "the batch axes of the data and of the indices do not match")))
     return failure();
-  return SmallVector<Value>{node.build<GatherNDOp>(x, indices, batch)};
+  return one(node.build<GatherNDOp>(x, indices, batch));
 }
 
 static ImportResult importArrayFeatureExtractor(OnnxNode &node) {
   Value x = node.input(0), indices = node.input(1);
-  Dim count = product(ArrayRef<Dim>(dimsOf(indices)));
+  Dim count = product(dimsOf(indices));
   if (shapeOf(x).empty() || (shapeOf(x).back() == 0 && count.most() != 0))
     return node.invalid("X must have rank 1 or more, and at least one element "
                         "along the last axis");
   if (shapeOf(x).size() < 2)
-    x = node.reshape(x, ArrayRef<Dim>{1, dimsOf(x)[0]});
-  indices = node.reshape(indices, ArrayRef<Dim>(count));
-  return SmallVector<Value>{GatherOp::create(node.builder, node.loc, x, indices,
-                                             shapeOf(x).size() - 1)};
+    x = node.reshape(x, {1, dimsOf(x)[0]});
+  indices = node.reshape(indices, {count});
+  return one(node.build<GatherOp>(x, indices, shapeOf(x).size() - 1));
 }
 
 /// Requires an axis of `x` to have at least `size` elements; if this is known
@@ -204,11 +202,10 @@ static ImportResult importCompress(OnnxNode &node) {
   if (failed(requireLength(node, x, axis, int64_t(condition->size()))))
     return node.invalid(
         "the condition must be a vector that is not longer than the axis");
-  auto type = RankedTensorType::get({static_cast<int64_t>(kept.size())},
-                                    node.builder.getIntegerType(64, true));
+  auto type =
+      RankedTensorType::get({static_cast<int64_t>(kept.size())}, node.i64());
   Value indices = node.constant(DenseElementsAttr::get(type, ArrayRef(kept)));
-  return SmallVector<Value>{GatherOp::create(node.builder, node.loc, x, indices,
-                                             axis, /*inRange=*/true)};
+  return one(node.build<GatherOp>(x, indices, axis, /*inRange=*/true));
 }
 
 static ImportResult importReverseSequence(OnnxNode &node) {
@@ -226,8 +223,7 @@ static ImportResult importReverseSequence(OnnxNode &node) {
           dimsOf(lengths)[0], dimsOf(x)[*batch],
           "the number of lengths in sequence_lens, and the batch size")))
     return failure();
-  return SmallVector<Value>{
-      node.build<ReverseSequenceOp>(x, lengths, *batch, *time)};
+  return one(node.build<ReverseSequenceOp>(x, lengths, *batch, *time));
 }
 
 static ImportResult importTensorScatter(OnnxNode &node) {
@@ -255,12 +251,11 @@ static ImportResult importTensorScatter(OnnxNode &node) {
                       "the number of write positions, and the batch size")))
     return failure();
   if (!position)
-    position = node.build<ExpandOp>(
-        node.scalarConstant(0, node.builder.getIntegerType(64, true)),
-        ArrayRef<Dim>(dimsOf(past)[0]));
+    position =
+        node.expand(node.scalarConstant(0, node.i64()), {dimsOf(past)[0]});
   bool circular = node.stringAttr("mode", "linear") == "circular";
-  return SmallVector<Value>{
-      node.build<TensorScatterOp>(past, update, position, *axis, circular)};
+  return one(
+      node.build<TensorScatterOp>(past, update, position, *axis, circular));
 }
 
 //===----------------------------------------------------------------------===//
@@ -292,8 +287,8 @@ static ImportResult importScatterElements(OnnxNode &node) {
     return failure();
   for (auto [i, size] : llvm::enumerate(dimsOf(indices)))
     updates = resizedAlong(node, updates, i, size);
-  return SmallVector<Value>{
-      node.build<ScatterElementsOp>(x, indices, updates, *reduction, *axis)};
+  return one(
+      node.build<ScatterElementsOp>(x, indices, updates, *reduction, *axis));
 }
 
 static ImportResult importScatterND(OnnxNode &node) {
@@ -326,8 +321,7 @@ static ImportResult importScatterND(OnnxNode &node) {
           node, [&] { return dimsOf(updates); }, ofUpdates,
           "the shape of the updates does not have one slice for each index")))
     return failure();
-  return SmallVector<Value>{
-      node.build<ScatterNDOp>(x, indices, updates, *reduction)};
+  return one(node.build<ScatterNDOp>(x, indices, updates, *reduction));
 }
 
 /// Pads `x` with zeros at the end of each axis to the sizes in input 2,
@@ -387,17 +381,16 @@ static ImportResult importMaxUnpool(OnnxNode &node) {
       return failure();
     size = *checked;
   }
-  Dim count = product(ArrayRef<Dim>(dimsOf(x)));
+  Dim count = product(dimsOf(x));
   Value zeros =
-      node.build<ExpandOp>(node.scalarConstant(0, elementOf(x)),
-                           ArrayRef<Dim>(product(ArrayRef<Dim>(shape))));
-  Value indices = node.reshape(node.input(1), ArrayRef<Dim>(count)),
-        updates = node.reshape(x, ArrayRef<Dim>(count));
+      node.expand(node.scalarConstant(0, elementOf(x)), {product(shape)});
+  Value indices = node.reshape(node.input(1), {count}),
+        updates = node.reshape(x, {count});
   Value result =
       node.build<ScatterElementsOp>(zeros, indices, updates, "none", 0);
-  result = node.reshape(result, ArrayRef<Dim>(shape));
+  result = node.reshape(result, shape);
   if (!node.hasInput(2))
-    return SmallVector<Value>{result};
+    return one(result);
   if (hasDynamicSizes(result.getType()) || !node.isKnown(2) ||
       !node.constantInput(2))
     return padToInput(node, result);
@@ -415,8 +408,8 @@ static ImportResult importMaxUnpool(OnnxNode &node) {
                           "kernel_shape, strides and pads give");
   }
   Value zero = node.scalarConstant(0, elementOf(x));
-  return SmallVector<Value>{
-      node.builder.createOrFold<PadOp>(node.loc, result, zero, low, high)};
+  return one(
+      node.builder.createOrFold<PadOp>(node.loc, result, zero, low, high));
 }
 
 //===----------------------------------------------------------------------===//
@@ -449,7 +442,7 @@ static ImportResult importTopK(OnnxNode &node) {
     return node.invalid("K must be between 0 and the size of the axis");
   Dims sizes = dimsOf(x);
   Dims shape = resized(ArrayRef(sizes), *axis, k->front());
-  Type positions = tensorOf(shape, node.builder.getIntegerType(64, true));
+  Type positions = tensorOf(shape, node.i64());
   bool largest = node.intAttr("largest", 1) != 0;
   auto op =
       TopKOp::create(node.builder, node.loc, tensorOf(shape, elementOf(x)),
@@ -493,9 +486,9 @@ static ImportResult importCol2Im(OnnxNode &node) {
                         "number of the blocks");
   SmallVector<int64_t> shape = {shapeOf(x)[0], shapeOf(x)[1] / size};
   llvm::append_range(shape, *image);
-  return SmallVector<Value>{
-      node.build<Col2ImOp>(typeLike(x, shape), x, *block, counts, strides,
-                           dilations, ArrayRef(pads).take_front(spatial))};
+  return one(node.build<Col2ImOp>(typeLike(x, shape), x, *block, counts,
+                                  strides, dilations,
+                                  ArrayRef(pads).take_front(spatial)));
 }
 
 static ImportResult importDet(OnnxNode &node) {
@@ -514,7 +507,7 @@ static ImportResult importDet(OnnxNode &node) {
     return one(node.build<ExpandOp>(node.scalarConstant(1, elementOf(x)),
                                     ArrayRef<Dim>(sizes).drop_back(2)));
   auto op = DetOp::create(node.builder, node.loc, x);
-  return SmallVector<Value>{op.getResult()};
+  return one(op.getResult());
 }
 
 void registerIndexingImports(OnnxRegistry &registry) {

@@ -13,12 +13,8 @@ using namespace mlir;
 
 namespace ingot::graph {
 
-static Type int64(OnnxNode &node) {
-  return node.builder.getIntegerType(64, /*isSigned=*/true);
-}
-
 static Value integers(OnnxNode &node, ArrayRef<int64_t> list) {
-  auto type = RankedTensorType::get({int64_t(list.size())}, int64(node));
+  auto type = RankedTensorType::get({int64_t(list.size())}, node.i64());
   return node.constant(DenseElementsAttr::get(type, list));
 }
 
@@ -85,12 +81,12 @@ static Value matches(OnnxNode &node, Value x, Value keys) {
   Dims apart = dimsOf(x);
   apart.push_back(1);
   x = node.reshape(x, apart);
-  Value same = node.elementwise<EqualOp>({x, keys});
+  Value same = node.equal(x, keys);
   if (!isa<FloatType>(elementOf(x)))
     return same;
-  Value bothMissing = node.elementwise<AndOp>(
-      {node.elementwise<IsNaNOp>({x}), node.elementwise<IsNaNOp>({keys})});
-  return node.elementwise<OrOp>({same, bothMissing});
+  Value bothMissing = node.both(node.elementwise<IsNaNOp>({x}),
+                                node.elementwise<IsNaNOp>({keys}));
+  return node.either(same, bothMissing);
 }
 
 /// Returns for each element of input 0 the value of the first key that is equal
@@ -113,14 +109,11 @@ static ImportResult mapped(OnnxNode &node, Value keys, Value values) {
   int64_t last = shapeOf(found).size() - 1;
   Dims column = dimsOf(found);
   column[last] = 1;
-  Value always =
-      node.build<ExpandOp>(node.scalarConstant(1, byte), ArrayRef(column));
-  Value all =
-      node.build<ConcatOp>(ValueRange{node.cast(found, byte), always}, last);
+  Value always = node.expand(node.scalarConstant(1, byte), column);
+  Value all = node.concat({node.cast(found, byte), always}, last);
   Value place = node.build<ArgMaxOp>(all, last, /*last=*/false);
-  Value table = node.build<ConcatOp>(
-      ValueRange{values, node.reshape(*otherwise, {1})}, 0);
-  place = node.reshape(place, ArrayRef(dimsOf(x)));
+  Value table = node.concat({values, node.reshape(*otherwise, {1})}, 0);
+  place = node.reshape(place, dimsOf(x));
   return one(node.build<GatherOp>(table, place, 0, /*inRange=*/true));
 }
 
@@ -169,8 +162,8 @@ static ImportResult importOneHotEncoder(OnnxNode &node) {
   Value keys = isString ? strings(node, names) : integers(node, categories);
   // Floats are truncated to integers before they are compared with the
   // categories.
-  Value found = matches(node, isString ? x : node.cast(x, int64(node)), keys);
-  return one(node.cast(found, node.builder.getF32Type()));
+  Value found = matches(node, isString ? x : node.cast(x, node.i64()), keys);
+  return one(node.cast(found, node.f32()));
 }
 
 /// Imports ZipMap. ZipMap returns a map from labels to scores for each row,

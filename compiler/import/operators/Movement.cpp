@@ -13,7 +13,7 @@ using namespace mlir;
 namespace ingot::graph {
 
 static ImportResult reshaped(OnnxNode &node, ArrayRef<Dim> sizes) {
-  return SmallVector<Value>{node.reshape(node.input(0), sizes)};
+  return one(node.reshape(node.input(0), sizes));
 }
 
 Value slice(OpBuilder &builder, Location loc, Value x, int64_t axis,
@@ -229,8 +229,8 @@ static ImportResult importTranspose(OnnxNode &node) {
     return failure();
   if (static_cast<int64_t>(perm->size()) != rank)
     return node.invalid("perm must have one entry for each axis");
-  return SmallVector<Value>{
-      node.builder.createOrFold<TransposeOp>(node.loc, node.input(0), *perm)};
+  return one(
+      node.builder.createOrFold<TransposeOp>(node.loc, node.input(0), *perm));
 }
 
 //===----------------------------------------------------------------------===//

@@ -8,8 +8,8 @@ namespace ingot::graph {
 
 /// Converts a tensor of `count` integers of any type to a vector of type si64.
 static Value flatInts(OnnxNode &node, Value x, const Dim &count) {
-  Type i64 = node.builder.getIntegerType(64, /*isSigned=*/true);
-  return node.reshape(node.cast(x, i64), ArrayRef<Dim>(count));
+  Type i64 = node.i64();
+  return node.reshape(node.cast(x, i64), {count});
 }
 
 static Value zeros(OnnxNode &node, const Dim &count) {
@@ -38,10 +38,9 @@ Value PackedTokens::paddedByZeros(Value packed) {
   Dims ones(dimsOf(y).size(), 1);
   ones[0] = sequences();
   ones[1] = places();
-  Value isToken = node.reshape(ints.less(tokens, ints.sizes(dimsOf(packed)[0])),
-                               ArrayRef<Dim>(ones));
-  return node.elementwise<WhereOp>(
-      {isToken, y, node.scalarConstant(0, elementOf(y))});
+  Value isToken =
+      node.reshape(node.less(tokens, ints.sizes(dimsOf(packed)[0])), ones);
+  return node.where(isToken, y, 0);
 }
 
 Value PackedTokens::packed(Value padded, const Dim &count) {
@@ -61,8 +60,7 @@ Value PackedTokens::lengths(Value ends) {
     return {};
   Value all = flatInts(node, ends, sequences() + 1),
         first = node.countTo(sequences());
-  return ints.sub(ints.take(all, ints.add(first, ints.number(1))),
-                  ints.take(all, first));
+  return node.sub(ints.take(all, node.add(first, 1)), ints.take(all, first));
 }
 
 static ImportResult importRemovePadding(OnnxNode &node) {
@@ -70,21 +68,20 @@ static ImportResult importRemovePadding(OnnxNode &node) {
   Value x = node.input(0), counts = node.input(1);
   Dim sequences = dimsOf(x)[0], places = dimsOf(x)[1], all = sequences * places;
   counts = flatInts(node, counts, sequences);
-  Value place = node.reshape(node.countTo(places), ArrayRef<Dim>{1, places});
-  Value isToken =
-      ints.less(place, node.reshape(counts, ArrayRef<Dim>{sequences, 1}));
-  isToken = node.reshape(isToken, ArrayRef<Dim>(all));
+  Value place = node.reshape(node.countTo(places), {1, places});
+  Value isToken = node.less(place, node.reshape(counts, {sequences, 1}));
+  isToken = node.reshape(isToken, {all});
   FailureOr<Value> tokens = positionsOf(node, isToken);
   if (failed(tokens))
     return failure();
   // The offsets first list the positions of all tokens, in the order of the
   // tokens, then the positions of the padding.
-  Type i64 = node.builder.getIntegerType(64, /*isSigned=*/true);
+  Type i64 = node.i64();
   Value one = node.cast(isToken, i64);
-  Value behind = ints.add(ints.sizes(dimsOf(*tokens)[0]),
-                          ints.sums(ints.sub(ints.number(1), one),
-                                    /*exclusive=*/true));
-  Value to = ints.where(isToken, ints.sums(one, /*exclusive=*/true), behind);
+  Value behind =
+      node.add(ints.sizes(dimsOf(*tokens)[0]), ints.sums(node.sub(1, one),
+                                                         /*exclusive=*/true));
+  Value to = node.where(isToken, ints.sums(one, /*exclusive=*/true), behind);
   Value offsets = ints.put(zeros(node, all), to, node.countTo(all));
   Value ends =
       ints.joined({ints.numbers({0}), ints.sums(counts, /*exclusive=*/false)});
@@ -96,15 +93,12 @@ static ImportResult importRemovePadding(OnnxNode &node) {
   Type narrow = elementOf(node.input(1));
   return SmallVector<Value>{
       gatherAlong(node, node.reshape(x, rows), 0, *tokens),
-      node.reshape(node.cast(offsets, narrow),
-                   ArrayRef<Dim>{sequences, places}),
-      node.cast(ends, narrow),
-      node.cast(node.reshape(longest, ArrayRef<Dim>{1}), narrow)};
+      node.reshape(node.cast(offsets, narrow), {sequences, places}),
+      node.cast(ends, narrow), node.cast(node.reshape(longest, {1}), narrow)};
 }
 
 static ImportResult importRestorePadding(OnnxNode &node) {
-  return SmallVector<Value>{
-      PackedTokens(node, node.input(1)).paddedByZeros(node.input(0))};
+  return one(PackedTokens(node, node.input(1)).paddedByZeros(node.input(0)));
 }
 
 void registerPackedTokensImports(OnnxRegistry &registry) {

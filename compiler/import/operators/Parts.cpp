@@ -69,7 +69,7 @@ static std::optional<SlicedAxis> sliceOfAxis(const Dim &size, Dim start,
 static Value gatherFrom(OnnxNode &node, Value x, int64_t axis,
                         const SlicedAxis &part) {
   MLIRContext *context = node.builder.getContext();
-  Type i64 = node.builder.getIntegerType(64, /*isSigned=*/true);
+  Type i64 = node.i64();
   constexpr int64_t fewPlaces = 64;
   Value indices;
   if (part.count.known().value_or(INT64_MAX) <= fewPlaces) {
@@ -84,9 +84,8 @@ static Value gatherFrom(OnnxNode &node, Value x, int64_t axis,
                                       kernel::sizesAttr(part.first, context));
     Value places = node.countTo(part.count);
     if (part.step != 1)
-      places = node.elementwise<MulOp>(
-          {places, node.scalarConstant(double(part.step), i64)});
-    indices = node.elementwise<AddOp>({places, first});
+      places = node.mul(places, double(part.step));
+    indices = node.add(places, first);
   }
   return node.build<GatherOp>(x, indices, axis, /*in_range=*/true);
 }
@@ -132,8 +131,8 @@ static ImportResult importSlice(OnnxNode &node) {
     x = gatherFrom(node, x, axis, *part);
     sizes[axis] = part->count;
   }
-  return SmallVector<Value>{node.builder.createOrFold<SliceOp>(
-      node.loc, x, from, by, ArrayRef(sizes))};
+  return one(node.builder.createOrFold<SliceOp>(node.loc, x, from, by,
+                                                ArrayRef(sizes)));
 }
 
 /// Returns the lengths of the parts of a Split node without `split`. All parts
@@ -219,13 +218,8 @@ static ImportResult importSplit(OnnxNode &node) {
   SmallVector<Value> results;
   Dim start = 0;
   for (const Dim &length : *split) {
-    Dims sizes = dimsOf(x);
-    SmallVector<int64_t> starts(sizes.size(), 0), steps(sizes.size(), 1);
-    sizes[*axis] = length;
-    starts[*axis] = start.known().value_or(0);
     results.push_back(start.known()
-                          ? node.builder.createOrFold<SliceOp>(
-                                node.loc, x, starts, steps, ArrayRef(sizes))
+                          ? node.slice(x, *axis, *start.known(), length)
                           : gatherFrom(node, x, *axis, {start, length, 1}));
     start += length;
   }
@@ -266,8 +260,7 @@ static ImportResult importConcat(OnnxNode &node) {
                     *axis))
     return node.invalid("the shapes of the inputs may differ only along axis " +
                         Twine(*axis));
-  return SmallVector<Value>{
-      node.builder.createOrFold<ConcatOp>(node.loc, inputs, *axis)};
+  return one(node.concat(inputs, *axis));
 }
 
 void registerPartsImports(OnnxRegistry &registry) {

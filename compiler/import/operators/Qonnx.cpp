@@ -53,14 +53,14 @@ public:
     else if (mode == "DOWN" || mode == "ROUND_TO_ZERO")
       size = node.elementwise<FloorOp>({size});
     else if (mode == "HALF_UP")
-      size = node.elementwise<FloorOp>({node.elementwise<AddOp>({size, half})});
+      size = node.elementwise<FloorOp>({node.add(size, half)});
     else if (mode == "HALF_DOWN")
-      size = node.elementwise<CeilOp>({node.elementwise<SubOp>({size, half})});
+      size = node.elementwise<CeilOp>({node.sub(size, half)});
     else
       return (void)node.invalid("`rounding_mode` is `" + mode +
                                 "`, which is no rounding mode"),
              Value();
-    return node.elementwise<MulOp>({node.elementwise<SignOp>({x}), size});
+    return node.mul(node.elementwise<SignOp>({x}), size);
   }
 
 private:
@@ -115,11 +115,9 @@ static ImportResult importQuant(OnnxNode &node) {
     Value q = node.elementwise<QuantizeOp>({x, scale, bias});
     auto whole = IntegerRange::of(8, isSigned, false);
     if (q && range.most < whole.most)
-      q = node.elementwise<MinimumOp>(
-          {q, node.scalarConstant(std::floor(range.most), byte)});
+      q = node.min(q, std::floor(range.most));
     if (q && range.least > whole.least)
-      q = node.elementwise<MaximumOp>(
-          {q, node.scalarConstant(std::ceil(range.least), byte)});
+      q = node.max(q, std::ceil(range.least));
     if (!q)
       return failure();
     SmallVector<Value> operands{q, scale, bias};
@@ -130,15 +128,13 @@ static ImportResult importQuant(OnnxNode &node) {
     return one(
         node.build<DequantizeOp>(type, operands[0], operands[1], operands[2]));
   }
-  Value y =
-      node.elementwise<AddOp>({node.elementwise<DivOp>({x, scale}), zero});
-  y = node.elementwise<MinimumOp>({y, node.scalarConstant(range.most, real)});
-  y = node.elementwise<MaximumOp>({y, node.scalarConstant(range.least, real)});
+  Value y = node.add(node.div(x, scale), zero);
+  y = node.min(y, range.most);
+  y = node.max(y, range.least);
   y = Rounding(node)(y, mode);
   if (!y)
     return failure();
-  return one(
-      node.elementwise<MulOp>({node.elementwise<SubOp>({y, zero}), scale}));
+  return one(node.mul(node.sub(y, zero), scale));
 }
 
 static ImportResult importBipolarQuant(OnnxNode &node) {
@@ -146,9 +142,9 @@ static ImportResult importBipolarQuant(OnnxNode &node) {
   auto number = [&](double value) {
     return node.scalarConstant(value, elementOf(x));
   };
-  Value isPositive = node.elementwise<GreaterOrEqualOp>({x, number(0)});
-  Value sign = node.elementwise<WhereOp>({isPositive, number(1), number(-1)});
-  return one(node.elementwise<MulOp>({sign, scale}));
+  Value isPositive = node.greaterOrEqual(x, 0);
+  Value sign = node.where(isPositive, 1, number(-1));
+  return one(node.mul(sign, scale));
 }
 
 /// Imports Trunc: drops the lowest in_bitwidth - out_bitwidth bits of quantized
@@ -161,16 +157,13 @@ static ImportResult importTrunc(OnnxNode &node) {
   Value scale = node.input(1), zero = node.input(2), x = node.input(0);
   std::string mode =
       StringRef(node.stringAttr("rounding_mode", "FLOOR")).upper();
-  Value y =
-      node.elementwise<AddOp>({node.elementwise<DivOp>({x, scale}), zero});
+  Value y = node.add(node.div(x, scale), zero);
   y = node.elementwise<RoundOp>({y});
-  y = node.elementwise<DivOp>(
-      {y, node.scalarConstant(std::exp2(*before - *after), elementOf(x))});
+  y = node.div(y, std::exp2(*before - *after));
   y = Rounding(node)(y, mode);
   if (!y)
     return failure();
-  return one(
-      node.elementwise<MulOp>({node.elementwise<SubOp>({y, zero}), scale}));
+  return one(node.mul(node.sub(y, zero), scale));
 }
 
 void registerQonnxImports(OnnxRegistry &registry) {

@@ -44,14 +44,13 @@ DynamicallyQuantized quantizeDynamically(OnnxNode &node, Value x) {
   // The range of floats that uint8 represents must include 0.
   Value low = node.reshape(node.build<ReduceMinOp>(x, axes), {}),
         high = node.reshape(node.build<ReduceMaxOp>(x, axes), {});
-  low = node.elementwise<MinimumOp>({low, number(0)});
-  high = node.elementwise<MaximumOp>({high, number(0)});
-  Value scale = node.elementwise<DivOp>(
-      {node.elementwise<SubOp>({high, low}), number(255)});
+  low = node.min(low, 0);
+  high = node.max(high, 0);
+  Value scale = node.div(node.sub(high, low), 255);
   // If all elements are 0, the quantized elements are 0 for any scale.
-  Value isZero = node.elementwise<EqualOp>({scale, number(0)});
-  scale = node.elementwise<WhereOp>({isZero, number(1), scale});
-  Value zero = node.elementwise<DivOp>({node.elementwise<NegOp>({low}), scale});
+  Value isZero = node.equal(scale, 0);
+  scale = node.where(isZero, 1, scale);
+  Value zero = node.div(node.elementwise<NegOp>({low}), scale);
   zero = quantize(node, zero, number(1), Value(), byte);
   return {quantize(node, x, scale, zero, byte), scale, zero};
 }
@@ -132,7 +131,7 @@ template <typename OpT> static ImportResult importBinary(OnnxNode &node) {
 static ImportResult importQLinearWhere(OnnxNode &node) {
   Value x = dequantize(node, node.input(1), node.input(2), node.input(3)),
         y = dequantize(node, node.input(4), node.input(5), node.input(6));
-  Value z = x && y ? node.elementwise<WhereOp>({node.input(0), x, y}) : Value();
+  Value z = x && y ? node.where(node.input(0), x, y) : Value();
   return one(quantize(node, z, node.input(7), node.input(8),
                       elementOf(node.input(1))));
 }

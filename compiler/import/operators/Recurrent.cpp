@@ -85,8 +85,7 @@ LogicalResult RecurrentLayer::read(ArrayRef<StringRef> defaultActivations) {
   x = node.input(0);
   batchFirst = node.intAttr("layout", 0) != 0;
   if (batchFirst)
-    x = TransposeOp::create(node.builder, node.loc, x,
-                            ArrayRef<int64_t>{1, 0, 2});
+    x = node.transpose(x, {1, 0, 2});
   time = dimsOf(x)[0];
   batch = dimsOf(x)[1];
   std::string direction = node.stringAttr("direction", "forward");
@@ -159,71 +158,63 @@ Value RecurrentLayer::part(unsigned i, int64_t direction) {
     all = OnnxNode::unlessZeros(all);
   if (!all)
     return {};
-  return node.reshape(slice(node.builder, node.loc, all, 0, direction, 1),
+  return node.reshape(node.slice(all, 0, direction, 1),
                       ArrayRef(dimsOf(all)).drop_front());
 }
 
 Value RecurrentLayer::initialState(unsigned i, int64_t direction) {
   Value all = OnnxNode::unlessZeros(node.input(i));
   if (!all)
-    return ExpandOp::create(node.builder, node.loc,
-                            node.scalarConstant(0, elementOf(x)),
-                            ArrayRef<Dim>{batch, hidden});
+    return node.expand(node.scalarConstant(0, elementOf(x)), {batch, hidden});
   int64_t axis = batchFirst ? 1 : 0;
-  return node.reshape(slice(node.builder, node.loc, all, axis, direction, 1),
-                      ArrayRef<Dim>{batch, hidden});
+  return node.reshape(node.slice(all, axis, direction, 1), {batch, hidden});
 }
 
 Value RecurrentLayer::recurrentWeights(int64_t direction) {
-  return TransposeOp::create(node.builder, node.loc, part(2, direction),
-                             ArrayRef<int64_t>{1, 0});
+  return node.transpose(part(2, direction), {1, 0});
 }
 
 Value RecurrentLayer::inputGates(int64_t direction, int64_t recurrentBiases) {
   int64_t width = gateCount * hidden;
-  Value w = TransposeOp::create(node.builder, node.loc, part(1, direction),
-                                ArrayRef<int64_t>{1, 0});
+  Value w = node.transpose(part(1, direction), {1, 0});
   // Reshapes the inputs of all steps [time, batch, features] to one matrix,
   // unless the memory layout of tensors with dynamic sizes has gaps between the
   // steps.
   Value rows = x;
   if (isCompact(dimsOf(x)))
-    rows = node.reshape(x, ArrayRef<Dim>{time * batch, dimsOf(x)[2]});
+    rows = node.reshape(x, {time * batch, dimsOf(x)[2]});
   Value gates = node.build<MatMulOp>(rows, w);
   if (Value bias = part(3, direction)) {
-    Value sum = slice(node.builder, node.loc, bias, 0, 0, width);
-    Value recurrent =
-        slice(node.builder, node.loc, bias, 0, width, recurrentBiases * hidden);
+    Value sum = node.slice(bias, 0, 0, width);
+    Value recurrent = node.slice(bias, 0, width, recurrentBiases * hidden);
     if (recurrentBiases < gateCount)
       recurrent = PadOp::create(
           node.builder, node.loc, recurrent,
           node.scalarConstant(0, elementOf(x)), ArrayRef<int64_t>{0},
           ArrayRef<int64_t>{width - recurrentBiases * hidden});
-    sum = node.elementwise<AddOp>({sum, recurrent});
-    gates = node.elementwise<AddOp>({gates, sum});
+    sum = node.add(sum, recurrent);
+    gates = node.add(gates, sum);
   }
-  return node.reshape(gates, ArrayRef<Dim>{time, batch, width});
+  return node.reshape(gates, {time, batch, width});
 }
 
 Value RecurrentLayer::joinSteps(ArrayRef<Value> ys) {
   SmallVector<Value> parts;
   for (Value y : ys)
-    parts.push_back(node.reshape(y, ArrayRef<Dim>{time, 1, batch, hidden}));
-  Value joined = node.builder.createOrFold<ConcatOp>(node.loc, parts, 1);
+    parts.push_back(node.reshape(y, {time, 1, batch, hidden}));
+  Value joined = node.concat(parts, 1);
   if (batchFirst)
-    joined = TransposeOp::create(node.builder, node.loc, joined,
-                                 ArrayRef<int64_t>{2, 0, 1, 3});
+    joined = node.transpose(joined, {2, 0, 1, 3});
   return joined;
 }
 
 Value RecurrentLayer::joinStates(ArrayRef<Value> states) {
   SmallVector<Value> parts;
   for (Value state : states)
-    parts.push_back(node.reshape(state, ArrayRef<Dim>{1, batch, hidden}));
-  Value joined = node.builder.createOrFold<ConcatOp>(node.loc, parts, 0);
+    parts.push_back(node.reshape(state, {1, batch, hidden}));
+  Value joined = node.concat(parts, 0);
   if (batchFirst)
-    joined = TransposeOp::create(node.builder, node.loc, joined,
-                                 ArrayRef<int64_t>{1, 0, 2});
+    joined = node.transpose(joined, {1, 0, 2});
   return joined;
 }
 
@@ -267,11 +258,9 @@ static ImportResult importGRU(OnnxNode &node) {
     if (linear) {
       bias = layer.part(3, d);
       int64_t hidden = layer.hidden;
-      bias = bias ? slice(node.builder, node.loc, bias, 0, 5 * hidden, hidden)
-                  : Value(ExpandOp::create(
-                        node.builder, node.loc,
-                        node.scalarConstant(0, elementOf(layer.x)),
-                        ArrayRef<int64_t>{hidden}));
+      bias = bias ? node.slice(bias, 0, 5 * hidden, hidden)
+                  : Value(node.expand(
+                        node.scalarConstant(0, elementOf(layer.x)), {hidden}));
     }
     return GRUOp::create(node.builder, node.loc,
                          layer.inputGates(d, linear ? 2 : 3),

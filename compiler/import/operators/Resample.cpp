@@ -152,9 +152,9 @@ static Value resample(OnnxNode &node, Value x,
   SmallVector<int64_t> axes;
   for (ResizedAxis *axis : resized) {
     positions.push_back(positionTable(node, *axis, {axis->to, axis->taps()}));
-    weights.push_back(floatConstant(
-        node, {axis->to, axis->taps()}, axis->weights,
-        elementOf(x).isF64() ? elementOf(x) : node.builder.getF32Type()));
+    weights.push_back(
+        floatConstant(node, {axis->to, axis->taps()}, axis->weights,
+                      elementOf(x).isF64() ? elementOf(x) : node.f32()));
     axes.push_back(axis->axis);
   }
   return node.build<ResampleOp>(x, positions, weights, axes);
@@ -171,8 +171,7 @@ static Value extrapolate(OnnxNode &node, Value x, const ResizedAxis &axis,
   auto type = RankedTensorType::get(shape, node.builder.getI1Type());
   Value outside = node.constant(
       DenseElementsAttr::get(type, ArrayRef<bool>(axis.extrapolated)));
-  return node.elementwise<WhereOp>(
-      {outside, node.scalarConstant(value, elementOf(x)), x});
+  return node.where(outside, value, x);
 }
 
 static Value resize(OnnxNode &node, const ResizeMode &mode,
@@ -189,15 +188,14 @@ static Value resize(OnnxNode &node, const ResizeMode &mode,
   if (mode.interpolation == "nearest") {
     for (ResizedAxis *axis : changed) {
       Value positions = positionTable(node, *axis, {axis->to});
-      x = GatherOp::create(node.builder, node.loc, x, positions, axis->axis,
-                           /*inRange=*/true);
+      x = node.build<GatherOp>(x, positions, axis->axis, /*inRange=*/true);
       x = extrapolate(node, x, *axis, mode.extrapolation);
     }
     return x;
   }
   Type type = elementOf(x);
   if (!isa<FloatType>(type))
-    x = node.cast(x, node.builder.getF32Type());
+    x = node.cast(x, node.f32());
   // If each result element is computed from few input elements (taps), all axes
   // are resampled in one pass; else one axis after the other, starting with the
   // axis that shrinks most.
@@ -392,7 +390,7 @@ static ImportResult importResize(OnnxNode &node) {
       r.to = std::llround(scale * static_cast<double>(r.from));
     }
   }
-  return SmallVector<Value>{resize(node, mode, resized)};
+  return one(resize(node, mode, resized));
 }
 
 /// Imports Upsample, the predecessor of Resize.
@@ -425,13 +423,13 @@ static ImportResult importUpsample(OnnxNode &node) {
   if (hasDynamicSizes(node.input(0).getType())) {
     if (llvm::any_of(*scales, [](double scale) { return !(scale > 0); }))
       return node.invalid("each scale must be positive");
-    ResizeInputs in{llvm::to_vector(llvm::seq<int64_t>(0, shape.size())),
-                    floatConstant(node, {int64_t(shape.size())}, *scales,
-                                  node.builder.getF32Type()),
-                    {},
-                    {},
-                    *scales,
-                    {}};
+    ResizeInputs in{
+        llvm::to_vector(llvm::seq<int64_t>(0, shape.size())),
+        floatConstant(node, {int64_t(shape.size())}, *scales, node.f32()),
+        {},
+        {},
+        *scales,
+        {}};
     return resizeByInput(node, mode, in);
   }
   SmallVector<ResizedAxis> resized;
@@ -443,7 +441,7 @@ static ImportResult importUpsample(OnnxNode &node) {
     resized.push_back(
         {static_cast<int64_t>(axis), shape[axis], to, scale, 0, 1, {}, {}, {}});
   }
-  return SmallVector<Value>{resize(node, mode, resized)};
+  return one(resize(node, mode, resized));
 }
 
 //===----------------------------------------------------------------------===//
@@ -482,7 +480,7 @@ static ImportResult importGridSample(OnnxNode &node) {
   Value result =
       node.build<GridSampleOp>(toChannelsLast(node, x), grid, mode, padding,
                                node.intAttr("align_corners", 0) != 0);
-  return SmallVector<Value>{toChannelsFirst(node, result)};
+  return one(toChannelsFirst(node, result));
 }
 
 static ImportResult importRoiAlign(OnnxNode &node) {
@@ -516,7 +514,7 @@ static ImportResult importRoiAlign(OnnxNode &node) {
       b.getF64FloatAttr(node.floatAttr("spatial_scale", 1)),
       b.getF64FloatAttr(centred ? 0.5 : 0),
       b.getI64IntegerAttr(node.intAttr("sampling_ratio", 0)));
-  return SmallVector<Value>{toChannelsFirst(node, result)};
+  return one(toChannelsFirst(node, result));
 }
 
 /// Imports AffineGrid: multiplies the positions of an identity grid, whose
@@ -551,13 +549,12 @@ static ImportResult importAffineGrid(OnnxNode &node) {
   }
   Type type = elementOf(theta);
   Value grid = floatConstant(node, {count, spatial + 1}, positions, type);
-  Value transposed = TransposeOp::create(node.builder, node.loc, theta,
-                                         ArrayRef<int64_t>{0, 2, 1});
+  Value transposed = node.transpose(theta, {0, 2, 1});
   Value moved = node.build<MatMulOp>(grid, transposed);
   SmallVector<int64_t> shape = {batch};
   llvm::append_range(shape, sizes);
   shape.push_back(spatial);
-  return SmallVector<Value>{node.reshape(moved, shape)};
+  return one(node.reshape(moved, shape));
 }
 
 void registerResampleImports(OnnxRegistry &registry) {

@@ -7,20 +7,6 @@ using namespace mlir;
 
 namespace ingot::graph {
 
-static Type int64(OnnxNode &node) {
-  return node.builder.getIntegerType(64, /*isSigned=*/true);
-}
-
-Value RunTimeInts::number(int64_t value) {
-  return node.constant(DenseElementsAttr::get(
-      RankedTensorType::get({}, int64(node)), ArrayRef(value)));
-}
-
-Value RunTimeInts::numbers(ArrayRef<int64_t> values) {
-  return node.constant(DenseElementsAttr::get(
-      RankedTensorType::get({int64_t(values.size())}, int64(node)), values));
-}
-
 Value RunTimeInts::sizes(ArrayRef<Dim> sizes) {
   bool isKnown = llvm::all_of(
       sizes, [](const Dim &size) { return size.known().has_value(); });
@@ -28,13 +14,13 @@ Value RunTimeInts::sizes(ArrayRef<Dim> sizes) {
     return numbers(llvm::map_to_vector(
         sizes, [](const Dim &size) { return *size.known(); }));
   return node.build<SizesOp>(
-      RankedTensorType::get({int64_t(sizes.size())}, int64(node)),
+      RankedTensorType::get({int64_t(sizes.size())}, node.i64()),
       kernel::sizesAttr(sizes, node.builder.getContext()));
 }
 
 Value RunTimeInts::vector(Value value) {
-  return node.reshape(node.cast(value, int64(node)),
-                      graph::product(ArrayRef<Dim>(dimsOf(value))));
+  return node.reshape(node.cast(value, node.i64()),
+                      graph::product(dimsOf(value)));
 }
 
 Value RunTimeInts::input(unsigned i) {
@@ -55,13 +41,11 @@ Value RunTimeInts::input(unsigned i) {
 }
 
 Value RunTimeInts::part(Value vector, int64_t first, int64_t count) {
-  return slice(node.builder, node.loc, vector, 0, first, count);
+  return node.slice(vector, 0, first, count);
 }
 
 Value RunTimeInts::joined(ArrayRef<Value> vectors) {
-  return vectors.size() == 1
-             ? vectors.front()
-             : node.builder.createOrFold<ConcatOp>(node.loc, vectors, 0);
+  return vectors.size() == 1 ? vectors.front() : node.concat(vectors, 0);
 }
 
 Value RunTimeInts::last(Value counts, const Dim &size) {
@@ -71,39 +55,17 @@ Value RunTimeInts::last(Value counts, const Dim &size) {
                                  ArrayRef<int64_t>{0});
 }
 
-Value RunTimeInts::add(Value x, Value y) {
-  return node.elementwise<AddOp>({x, y});
-}
-Value RunTimeInts::sub(Value x, Value y) {
-  return node.elementwise<SubOp>({x, y});
-}
-Value RunTimeInts::mul(Value x, Value y) {
-  return node.elementwise<MulOp>({x, y});
-}
 /// Treats division by 0 as division by 1. A run with such operands fails in a
 /// check of the sizes.
-Value RunTimeInts::div(Value x, Value y) {
-  return node.elementwise<DivOp>({x, where(equal(y, number(0)), number(1), y)});
-}
-Value RunTimeInts::min(Value x, Value y) {
-  return node.elementwise<MinimumOp>({x, y});
-}
-Value RunTimeInts::max(Value x, Value y) {
-  return node.elementwise<MaximumOp>({x, y});
-}
-Value RunTimeInts::less(Value x, Value y) {
-  return node.elementwise<LessOp>({x, y});
-}
-Value RunTimeInts::equal(Value x, Value y) {
-  return node.elementwise<EqualOp>({x, y});
-}
-Value RunTimeInts::where(Value condition, Value x, Value y) {
-  return node.elementwise<WhereOp>({condition, x, y});
+Value RunTimeInts::div(Value x, const OnnxNode::Operand &y) {
+  if (!y.value)
+    return node.div(x, y);
+  return node.div(x, node.where(node.equal(y, 0), 1, y));
 }
 
 Value RunTimeInts::modulo(Value x, Value y) {
-  Value rest = sub(x, mul(div(x, y), y));
-  return where(less(rest, number(0)), add(rest, y), rest);
+  Value rest = node.sub(x, node.mul(div(x, y), y));
+  return node.where(node.less(rest, 0), node.add(rest, y), rest);
 }
 
 Value RunTimeInts::productsBehind(Value vector) {
@@ -157,13 +119,12 @@ Value resizedAlong(OnnxNode &node, Value x, int64_t axis, const Dim &size) {
     return x;
   // Operators may read the elements after the old end of the axis, so these
   // elements are set to 0 or the empty string.
-  SmallVector<int64_t> low(sizes.size(), 0), high(low), steps(sizes.size(), 1);
+  SmallVector<int64_t> low(sizes.size(), 0), high(low);
   high[axis] = std::max<int64_t>(0, size.most() - sizes[axis].least());
   if (high[axis] > 0)
     x = node.builder.createOrFold<PadOp>(
         node.loc, x, fillerOf(node, elementOf(x)), low, high);
-  sizes[axis] = size;
-  return node.build<SliceOp>(x, low, steps, ArrayRef<Dim>(sizes));
+  return node.slice(x, axis, 0, size);
 }
 
 Value resizedFlat(OnnxNode &node, Value flat, const Dim &count) {
@@ -173,7 +134,7 @@ Value resizedFlat(OnnxNode &node, Value flat, const Dim &count) {
 Value reshapeAtRunTime(OnnxNode &node, Value x, ArrayRef<Dim> sizes) {
   Dims from = dimsOf(x);
   Dim before = product(from), after = product(sizes);
-  Value flat = node.reshape(x, ArrayRef<Dim>(before));
+  Value flat = node.reshape(x, {before});
   if (!(before == after))
     node.checkEqual(before, after);
   return node.reshape(resizedFlat(node, flat, after), sizes);
@@ -211,8 +172,8 @@ FailureOr<Value> positionsOf(OnnxNode &node, Value truths) {
   Value holds = ints.vector(truths);
   Value number = ints.sums(holds, /*exclusive=*/false);
   Value last = ints.sizes(all);
-  Value to = ints.where(truths, ints.sub(number, ints.number(1)), last);
-  Value places = node.build<ExpandOp>(ints.number(0), ArrayRef<Dim>(all + 1));
+  Value to = node.where(truths, node.sub(number, 1), last);
+  Value places = node.expand(ints.number(0), {all + 1});
   places =
       node.build<ScatterElementsOp>(places, to, node.countTo(all), "none", 0);
   Value count = ints.last(number, all);

@@ -14,13 +14,16 @@
 
 namespace ingot::graph {
 
-/// Builds operators on scalars and vectors of 64-bit integers, which broadcast.
+/// Builds operators on scalars and vectors of 64-bit integers, which broadcast,
+/// beyond the arithmetic of OnnxNode.
 class RunTimeInts {
 public:
   explicit RunTimeInts(OnnxNode &node) : node(node) {}
 
-  mlir::Value number(int64_t value);
-  mlir::Value numbers(llvm::ArrayRef<int64_t> values);
+  mlir::Value number(int64_t value) { return node.integers({}, value); }
+  mlir::Value numbers(llvm::ArrayRef<int64_t> values) {
+    return node.integers(values);
+  }
   /// Returns sizes as an si64 vector.
   mlir::Value sizes(llvm::ArrayRef<Dim> sizes);
   mlir::Value sizes(const Dim &size) {
@@ -40,15 +43,8 @@ public:
   /// static `size` must not be 0.
   mlir::Value last(mlir::Value counts, const Dim &size);
 
-  mlir::Value add(mlir::Value x, mlir::Value y);
-  mlir::Value sub(mlir::Value x, mlir::Value y);
-  mlir::Value mul(mlir::Value x, mlir::Value y);
-  mlir::Value div(mlir::Value x, mlir::Value y);
-  mlir::Value min(mlir::Value x, mlir::Value y);
-  mlir::Value max(mlir::Value x, mlir::Value y);
-  mlir::Value less(mlir::Value x, mlir::Value y);
-  mlir::Value equal(mlir::Value x, mlir::Value y);
-  mlir::Value where(mlir::Value condition, mlir::Value x, mlir::Value y);
+  /// Returns x / y, or x where y is 0.
+  mlir::Value div(mlir::Value x, const OnnxNode::Operand &y);
   /// Returns x modulo y, a number in [0, y); y must be positive.
   mlir::Value modulo(mlir::Value x, mlir::Value y);
   /// Returns for each element of `vector` the product of the elements after it.

@@ -72,7 +72,7 @@ static ImportResult selectAtRunTime(OnnxNode &node) {
       failed(node.requireEqual(size(boxes, 0), size(scores, 0), what)) ||
       failed(node.requireEqual(size(boxes, 1), size(scores, 2), what)))
     return failure();
-  Type real = elementOf(boxes), i64 = node.builder.getIntegerType(64, true);
+  Type real = elementOf(boxes), i64 = node.i64();
   for (unsigned i = 2; i < 5; ++i)
     for (size_t axis = 0;
          node.hasInput(i) && axis < shapeOf(node.input(i)).size(); ++axis)
@@ -85,9 +85,8 @@ static ImportResult selectAtRunTime(OnnxNode &node) {
       return node.invalid(
           "each limit or threshold must have exactly one element");
   auto number = [&](unsigned i, Type type, double otherwise) {
-    return node.hasInput(i)
-               ? node.reshape(node.cast(node.input(i), type), ArrayRef<Dim>())
-               : node.scalarConstant(otherwise, type);
+    return node.hasInput(i) ? node.reshape(node.cast(node.input(i), type), {})
+                            : node.scalarConstant(otherwise, type);
   };
   int64_t most =
       size(scores, 0).most() * size(scores, 1).most() * size(scores, 2).most();
@@ -104,9 +103,7 @@ static ImportResult selectAtRunTime(OnnxNode &node) {
   auto count = node.readSizes(op.getCount(), {most});
   if (failed(count))
     return failure();
-  return one(node.build<SliceOp>(op.getSelected(), ArrayRef<int64_t>{0, 0},
-                                 ArrayRef<int64_t>{1, 1},
-                                 ArrayRef(Dims{count->front(), 3})));
+  return one(node.slice(op.getSelected(), 0, 0, count->front()));
 }
 
 static ImportResult importNonMaxSuppression(OnnxNode &node) {
@@ -163,11 +160,9 @@ static ImportResult importNonMaxSuppression(OnnxNode &node) {
                   static_cast<float>(share.value_or(0)), least))
         selected.append({batch, c, box});
   }
-  auto type =
-      RankedTensorType::get({static_cast<int64_t>(selected.size()) / 3, 3},
-                            node.builder.getIntegerType(64, /*isSigned=*/true));
-  return SmallVector<Value>{
-      node.constant(DenseElementsAttr::get(type, ArrayRef(selected)))};
+  auto type = RankedTensorType::get(
+      {static_cast<int64_t>(selected.size()) / 3, 3}, node.i64());
+  return one(node.constant(DenseElementsAttr::get(type, ArrayRef(selected))));
 }
 
 void registerSelectionImports(OnnxRegistry &registry) {

@@ -41,7 +41,7 @@ normalizeAxes(OnnxNode &node, ArrayRef<int64_t> axes, int64_t rank) {
 FailureOr<int64_t> axisOrFlat(OnnxNode &node, Value &x) {
   if (node.hasAttr("axis"))
     return node.axisAttr("axis", 0, shapeOf(x).size());
-  x = node.reshape(x, ArrayRef<Dim>(product(ArrayRef<Dim>(dimsOf(x)))));
+  x = node.reshape(x, {product(dimsOf(x))});
   return 0;
 }
 

@@ -84,40 +84,35 @@ Value Transform::halved(Value x) const {
   int64_t batch = shapeOf(x)[0], parts = shapeOf(x)[2], half = length / 2;
   Type type = elementOf(x);
   auto part = [&](Value v, int64_t axis, int64_t start, int64_t size) {
-    return slice(node.builder, node.loc, v, axis, start, size);
+    return node.slice(v, axis, start, size);
   };
   Value low = part(x, 1, 0, half), high = part(x, 1, half, half);
-  Value sum = node.elementwise<AddOp>({low, high});
-  Value difference = node.elementwise<SubOp>({low, high});
+  Value sum = node.add(low, high);
+  Value difference = node.sub(low, high);
   std::vector<double> straight, crossed;
   for (int64_t j = 0; j < half; ++j) {
     auto [re, im] = rotation(j, length);
     straight.insert(straight.end(), {re, parts == 1 ? im : re});
     crossed.insert(crossed.end(), {-im, im});
   }
-  Value turned = node.elementwise<MulOp>(
-      {difference, floatConstant(node, {half, 2}, straight, type)});
+  Value turned =
+      node.mul(difference, floatConstant(node, {half, 2}, straight, type));
   if (parts == 2) {
-    Value swapped = node.builder.createOrFold<ConcatOp>(
-        node.loc,
-        ValueRange{part(difference, 2, 1, 1), part(difference, 2, 0, 1)}, 2);
-    turned = node.elementwise<AddOp>(
-        {turned,
-         node.elementwise<MulOp>(
-             {swapped, floatConstant(node, {half, 2}, crossed, type)})});
+    Value swapped =
+        node.concat({part(difference, 2, 1, 1), part(difference, 2, 0, 1)}, 2);
+    turned = node.add(turned, node.mul(swapped, floatConstant(node, {half, 2},
+                                                              crossed, type)));
   }
   Transform inner{node, half, inverse, /*onesided=*/false, /*scaled=*/false};
   Value even = node.reshape(inner.direct(sum), {batch, half, 1, 2}),
         odd = node.reshape(inner.direct(turned), {batch, half, 1, 2});
-  Value y =
-      node.builder.createOrFold<ConcatOp>(node.loc, ValueRange{even, odd}, 2);
+  Value y = node.concat({even, odd}, 2);
   y = node.reshape(y, {batch, length, 2});
   if (onesided)
     y = part(y, 1, 0, length / 2 + 1);
   if (!inverse)
     return y;
-  return node.elementwise<MulOp>(
-      {y, node.scalarConstant(1.0 / static_cast<double>(length), type)});
+  return node.mul(y, 1.0 / static_cast<double>(length));
 }
 
 /// Computes a transform of length n1 * n2 in two steps. Sample n2 * i + j
@@ -148,14 +143,14 @@ Value Transform::inTwoSteps(Value x, int64_t n1) const {
       floatConstant(node, {n1, n2 * 2, n2 * 2}, second, type));
   x = transpose(node, node.reshape(x, {n1, batch, n2, 2}), {1, 2, 0, 3});
   x = node.reshape(x, {batch, length, 2});
-  return onesided ? slice(node.builder, node.loc, x, 1, 0, length / 2 + 1) : x;
+  return onesided ? node.slice(x, 1, 0, length / 2 + 1) : x;
 }
 
 /// Computes the inverse of a one-sided transform: converts x [batch, bins, 2]
 /// to [batch, length, 1].
 Value Transform::toReal(Value x) const {
   int64_t batch = shapeOf(x)[0], bins = std::min(shapeOf(x)[1], length / 2 + 1);
-  x = slice(node.builder, node.loc, x, 1, 0, bins);
+  x = node.slice(x, 1, 0, bins);
   std::vector<double> matrix(bins * 2 * length);
   for (int64_t k = 0; k < bins; ++k)
     for (int64_t t = 0; t < length; ++t) {
@@ -179,7 +174,7 @@ Value Transform::toReal(Value x) const {
 /// if a matrix would be too large.
 Value Transform::along(Value x) const {
   if (shapeOf(x)[1] > length)
-    x = slice(node.builder, node.loc, x, 1, 0, length);
+    x = node.slice(x, 1, 0, length);
   int64_t samples = shapeOf(x)[1], parts = shapeOf(x)[2];
   constexpr int64_t large = int64_t(1) << 18, tooLarge = int64_t(1) << 26;
   int64_t elements = samples * parts * length * 2;
@@ -243,9 +238,7 @@ static ImportResult transformAxis(OnnxNode &node, Value x, int64_t axis,
   // become zero after rounding; inverse transforms are not, see
   // Transform::along.
   Type type = elementOf(x);
-  Type wide = type.isF32() && !inverse && length <= 64
-                  ? node.builder.getF64Type()
-                  : type;
+  Type wide = type.isF32() && !inverse && length <= 64 ? node.f64() : type;
   Value y = transform.along(
       node.cast(node.reshape(x, {batch, shape[rank - 2], parts}), wide));
   if (y)
@@ -255,8 +248,7 @@ static ImportResult transformAxis(OnnxNode &node, Value x, int64_t axis,
                             " is not supported");
   shape[rank - 2] = shapeOf(y)[1];
   shape[rank - 1] = shapeOf(y)[2];
-  return SmallVector<Value>{
-      transpose(node, node.reshape(y, shape), inversePermutation(perm))};
+  return one(transpose(node, node.reshape(y, shape), inversePermutation(perm)));
 }
 
 /// Whether input `i` is absent, or all its elements are numbers known at
@@ -337,13 +329,12 @@ static ImportResult importSTFT(OnnxNode &node) {
   for (int64_t frame = 0; frame < frames; ++frame)
     for (int64_t i = 0; i < length; ++i)
       positions.push_back(frame * step->front() + i);
-  auto type = RankedTensorType::get(
-      {frames, length}, node.builder.getIntegerType(64, /*isSigned=*/true));
+  auto type = RankedTensorType::get({frames, length}, node.i64());
   Value indices =
       node.constant(DenseElementsAttr::get(type, ArrayRef(positions)));
-  x = GatherOp::create(node.builder, node.loc, x, indices, 1, /*inRange=*/true);
+  x = node.build<GatherOp>(x, indices, 1, /*inRange=*/true);
   if (window) {
-    x = node.elementwise<MulOp>({x, node.reshape(window, {length, 1})});
+    x = node.mul(x, node.reshape(window, {length, 1}));
     if (!x)
       return failure();
   }
@@ -399,7 +390,7 @@ static ImportResult importMelWeightMatrix(OnnxNode &node) {
       weights[bin * count + i] = static_cast<double>(right - bin) /
                                  static_cast<double>(right - centre);
   }
-  return SmallVector<Value>{floatConstant(node, {bins, count}, weights, type)};
+  return one(floatConstant(node, {bins, count}, weights, type));
 }
 
 void registerSignalImports(OnnxRegistry &registry) {

@@ -60,10 +60,10 @@ static Value positionsUnpadded(OnnxNode &node, const WindowGeometry &g,
   // larger than the padding. Such a position is moved to the nearest element of
   // the input.
   for (const WindowGeometry::Padded &each : g.padded) {
-    Value last = ints.sub(ints.sizes(sizes[each.axis]), ints.number(1));
+    Value last = node.sub(ints.sizes(sizes[each.axis]), 1);
     Value inside =
-        ints.sub(places[each.axis], g.before(node, node.input(0), each));
-    places[each.axis] = ints.min(ints.max(inside, ints.number(0)), last);
+        node.sub(places[each.axis], g.before(node, node.input(0), each));
+    places[each.axis] = node.min(node.max(inside, 0), last);
   }
   SmallVector<int64_t> order;
   for (int64_t axis = 2; axis < rank; ++axis)
@@ -71,8 +71,8 @@ static Value positionsUnpadded(OnnxNode &node, const WindowGeometry &g,
   order.append({1, 0});
   Value sum = ints.number(0), step = ints.number(1);
   for (int64_t axis : order) {
-    sum = ints.add(sum, ints.mul(places[axis], step));
-    step = ints.mul(step, ints.sizes(sizes[axis]));
+    sum = node.add(sum, node.mul(places[axis], step));
+    step = node.mul(step, ints.sizes(sizes[axis]));
   }
   return sum;
 }
@@ -132,7 +132,7 @@ static ImportResult importAveragePool(OnnxNode &node) {
   FailureOr<Value> share = importPool(node, /*fill=*/0, average, ones);
   if (failed(share))
     return failure();
-  return one(node.elementwise<DivOp>({*y, *share}));
+  return one(node.div(*y, *share));
 }
 
 static ImportResult importLpPool(OnnxNode &node) {
@@ -151,7 +151,7 @@ static ImportResult importLpPool(OnnxNode &node) {
                  });
   if (failed(y))
     return failure();
-  return SmallVector<Value>{*y};
+  return one(*y);
 }
 
 void registerWindowImports(OnnxRegistry &registry) {
