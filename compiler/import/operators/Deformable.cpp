@@ -35,34 +35,11 @@ static Type coordinateType(OnnxNode &node) {
 
 /// Returns one coordinate (`axis` 0: y, 1: x) of all sampled positions, without
 /// their offsets: [kernel positions, output positions, 1]. Coordinates are
-/// scaled so that the input, which has `size` elements along the axis, extends
-/// from -1 to 1.
+/// scaled so that the input extends from -1 to 1 along the axis: `scale` is 2 /
+/// (size of the input along the axis) in double precision.
 static Value startsOf(OnnxNode &node, const Sizes &sizes,
-                      const WindowGeometry &geometry, int64_t size,
+                      const WindowGeometry &geometry, Value scale,
                       int64_t axis) {
-  double scale = 2.0 / static_cast<double>(size);
-  std::vector<double> start;
-  for (int64_t k = 0; k < sizes.kernel; ++k)
-    for (int64_t place = 0; place < *sizes.places.known(); ++place) {
-      int64_t inner = *geometry.output[1].known(),
-              taps = *geometry.kernel[1].known();
-      int64_t o = axis ? place % inner : place / inner,
-              tap = axis ? k % taps : k / taps;
-      auto p =
-          static_cast<double>(o * geometry.strides[axis] - geometry.low[axis] +
-                              tap * geometry.dilations[axis]);
-      start.push_back((p + 0.5) * scale - 1);
-    }
-  return floatConstant(node, {sizes.kernel, *sizes.places.known(), 1}, start,
-                       coordinateType(node));
-}
-
-/// Returns the same coordinates as startsOf if the number of output positions
-/// or the size of the input is known only at run time. `scale` is 2 / (size of
-/// the input along the axis) in double precision.
-static Value startsAtRunTime(OnnxNode &node, const Sizes &sizes,
-                             const WindowGeometry &geometry, Value scale,
-                             int64_t axis) {
   Type f64 = node.f64();
   std::vector<double> taps;
   for (int64_t k = 0, inner = *geometry.kernel[1].known(); k < sizes.kernel;
@@ -92,17 +69,10 @@ static Value coordinates(OnnxNode &node, const Sizes &sizes,
                          const Dim &size, int64_t axis) {
   // GridSample places the centre of pixel p at (2 p + 1) / size - 1.
   Type type = coordinateType(node);
-  Value scale, from;
-  if (size.known() && sizes.places.known()) {
-    scale = node.scalarConstant(2.0 / static_cast<double>(*size.known()), type);
-    from = startsOf(node, sizes, geometry, *size.known(), axis);
-  } else {
-    Value length = node.reshape(RunTimeInts(node).sizes(size), {});
-    Type f64 = node.f64();
-    scale = node.div(2, node.cast(length, f64));
-    from = startsAtRunTime(node, sizes, geometry, scale, axis);
-    scale = node.cast(scale, type);
-  }
+  Value length = node.reshape(RunTimeInts(node).sizes(size), {});
+  Value scale = node.div(2, node.cast(length, node.f64()));
+  Value from = startsOf(node, sizes, geometry, scale, axis);
+  scale = node.cast(scale, type);
   Value moved = node.slice(offset, 2, axis, 1);
   moved = node.reshape(
       moved, {sizes.batch * sizes.offsetGroups, sizes.kernel, sizes.places, 1});

@@ -52,9 +52,7 @@ static ImportResult importSize(OnnxNode &node) {
 }
 
 static ImportResult importConstantOfShape(OnnxNode &node) {
-  RunTimeInts integers(node);
-  auto sizes = node.isKnown(0) ? node.requireSizes(0, "shape")
-                               : readBoundedSizes(node, integers.input(0));
+  auto sizes = sizesOfInput(node, 0, "shape");
   if (failed(sizes))
     return failure();
   for (size_t i = 0; i < sizes->size(); ++i)
@@ -65,16 +63,10 @@ static ImportResult importConstantOfShape(OnnxNode &node) {
       sizes = node.requireSizes(0, "shape");
   if (failed(sizes))
     return failure();
-  for (const Dim &size : *sizes) {
-    if (size.most() < 0)
-      return node.invalid("a size is negative, but sizes must be 0 or more");
-  }
-  for (Dim &size : *sizes) {
-    FailureOr<Dim> checked = size.least() < 0 ? checkedSize(node, size) : size;
-    if (failed(checked))
-      return failure();
-    size = *checked;
-  }
+  if (llvm::any_of(*sizes, [](const Dim &size) { return size.most() < 0; }))
+    return node.invalid("a size is negative, but sizes must be 0 or more");
+  if (failed(checkSizes(node, *sizes)))
+    return failure();
   Type type = node.f32();
   Attribute value = node.builder.getF32FloatAttr(0);
   if (node.hasAttr("value")) {
@@ -240,26 +232,14 @@ static ImportResult importOneHot(OnnxNode &node) {
   auto axis = node.axisAttr("axis", -1, shapeOf(indices).size() + 1);
   if (failed(axis))
     return failure();
-  if (tensorType(node.input(1)).getNumElements() != 1)
-    return node.invalid(
-        "`depth` must have one element, and `values` must have two");
-  if (shapeOf(values).size() != 1 ||
+  if (tensorType(node.input(1)).getNumElements() != 1 ||
+      shapeOf(values).size() != 1 ||
       failed(node.requireEqual(dimsOf(values)[0], 2,
                                "the number of entries of `values`")))
     return node.invalid(
         "`depth` must have one element, and `values` must have two");
-  RunTimeInts integers(node);
-  FailureOr<Dims> depth = Dims();
-  depth = node.isKnown(1) ? node.requireSizes(1, "depth")
-                          : readBoundedSizes(node, integers.input(1));
-  if (succeeded(depth) && depth->front().least() < 0 &&
-      depth->front().most() >= 0) {
-    auto checked = checkedSize(node, depth->front());
-    if (failed(checked))
-      return failure();
-    depth->front() = *checked;
-  }
-  if (failed(depth))
+  auto depth = sizesOfInput(node, 1, "depth");
+  if (failed(depth) || failed(checkSizes(node, *depth)))
     return failure();
   if (depth->size() != 1 || depth->front().least() < 0)
     return node.invalid(
@@ -307,15 +287,13 @@ static ImportResult importTrilu(OnnxNode &node) {
 // Operators with data-dependent result shapes
 //===----------------------------------------------------------------------===//
 
-/// Imports NonZero for run-time data: collects the row-major indices of the
-/// elements that are not zero, and converts each index to coordinates.
-static ImportResult nonZeroByInput(OnnxNode &node) {
+/// Imports NonZero: collects the row-major indices of the elements that are not
+/// zero, and converts each index to coordinates.
+static ImportResult importNonZero(OnnxNode &node) {
   RunTimeInts ints(node);
   Value x = node.input(0);
   Dims sizes = dimsOf(x);
-  Value flat = node.reshape(x, {product(sizes)});
-  Value isZero = node.equal(flat, 0);
-  auto places = positionsOf(node, node.elementwise<NotOp>(isZero));
+  auto places = positionsOfInput(node, 0);
   if (failed(places))
     return failure();
   Dim count = dimsOf(*places)[0];
@@ -330,30 +308,6 @@ static ImportResult nonZeroByInput(OnnxNode &node) {
   if (rows.empty())
     return one(node.expand(ints.number(0), {0, count}));
   return one(rows.size() == 1 ? rows.front() : node.concat(rows, 0));
-}
-
-static ImportResult importNonZero(OnnxNode &node) {
-  if (!node.isConstant(0))
-    return nonZeroByInput(node);
-  auto values = node.requireFloats(0, "input");
-  if (failed(values))
-    return failure();
-  ArrayRef<int64_t> shape = shapeOf(node.input(0));
-  SmallVector<SmallVector<int64_t>> positions(shape.size());
-  int64_t count = 0;
-  for (auto [flat, value] : llvm::enumerate(*values)) {
-    if (value == 0)
-      continue;
-    ++count;
-    int64_t rest = flat;
-    for (size_t axis = shape.size(); axis-- > 0; rest /= shape[axis])
-      positions[axis].push_back(rest % shape[axis]);
-  }
-  SmallVector<int64_t> all;
-  for (ArrayRef<int64_t> row : positions)
-    llvm::append_range(all, row);
-  return one(node.constant(
-      ints(node, {static_cast<int64_t>(shape.size()), count}, all)));
 }
 
 /// Returns a vector with 1 for the first element of the vector `x` and for each

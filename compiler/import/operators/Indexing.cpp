@@ -166,46 +166,20 @@ static LogicalResult requireLength(OnnxNode &node, Value x, int64_t axis,
   return checkedSize(node, more);
 }
 
-/// Imports Compress if the condition is known only at run time.
-static ImportResult compressByInput(OnnxNode &node) {
-  Value x = node.input(0), condition = node.input(1);
-  FailureOr<int64_t> along = axisOrFlat(node, x);
-  if (failed(along))
-    return failure();
-  int64_t axis = *along;
-  if (shapeOf(condition).size() != 1 ||
-      failed(requireLength(node, x, axis, dimsOf(condition)[0])))
-    return node.invalid(
-        "the condition must be a vector that is not longer than the axis");
-  auto places = positionsOf(node, condition);
-  if (failed(places))
-    return failure();
-  return one(gatherAlong(node, x, axis, *places));
-}
-
 /// Imports Compress: selects the elements for which a condition is true.
 static ImportResult importCompress(OnnxNode &node) {
-  if (!node.isConstant(1))
-    return compressByInput(node);
-  Value x = node.input(0);
-  auto condition = node.requireInts(1, "condition");
-  if (failed(condition))
+  Value x = node.input(0), condition = node.input(1);
+  FailureOr<int64_t> axis = axisOrFlat(node, x);
+  if (failed(axis))
     return failure();
-  FailureOr<int64_t> along = axisOrFlat(node, x);
-  if (failed(along))
-    return failure();
-  int64_t axis = *along;
-  SmallVector<int64_t> kept;
-  for (auto [i, keep] : llvm::enumerate(*condition))
-    if (keep != 0)
-      kept.push_back(i);
-  if (failed(requireLength(node, x, axis, int64_t(condition->size()))))
+  if (shapeOf(condition).size() != 1 ||
+      failed(requireLength(node, x, *axis, dimsOf(condition)[0])))
     return node.invalid(
         "the condition must be a vector that is not longer than the axis");
-  auto type =
-      RankedTensorType::get({static_cast<int64_t>(kept.size())}, node.i64());
-  Value indices = node.constant(DenseElementsAttr::get(type, ArrayRef(kept)));
-  return one(node.build<GatherOp>(x, indices, axis, /*inRange=*/true));
+  auto places = positionsOfInput(node, 1);
+  if (failed(places))
+    return failure();
+  return one(gatherAlong(node, x, *axis, *places));
 }
 
 static ImportResult importReverseSequence(OnnxNode &node) {
@@ -329,27 +303,28 @@ static ImportResult importScatterND(OnnxNode &node) {
 static ImportResult padToInput(OnnxNode &node, Value x) {
   RunTimeInts ints(node);
   Dims from = dimsOf(x);
-  Value target = ints.input(2);
-  if (shapeOf(target)[0] != int64_t(from.size()))
+  if (!(product(dimsOf(node.input(2))) == int64_t(from.size())))
     return node.invalid(
         "output_shape must have one entry for each axis of the input");
-  FailureOr<Dims> to = node.isKnown(2) ? node.requireSizes(2, "output_shape")
-                                       : readBoundedSizes(node, target);
+  auto to = sizesOfInput(node, 2, "output_shape");
   if (failed(to))
     return failure();
   Value zero = node.scalarConstant(0, elementOf(x));
+  SmallVector<int64_t> low(from.size(), 0), high(low);
   for (auto [axis, size] : llvm::enumerate(*to)) {
     Dim more = size - from[axis];
     if (more.most() < 0)
       return node.invalid("output_shape is smaller than the size that "
                           "kernel_shape, strides and pads give");
-    if (more == 0)
+    if (auto known = more.known()) {
+      high[axis] = *known;
       continue;
+    }
     if (more.least() < 0 && failed(checkedSize(node, more)))
       return failure();
     x = padAlong(node, x, axis, ints.number(0), size, "constant", zero);
   }
-  return one(x);
+  return one(node.builder.createOrFold<PadOp>(node.loc, x, zero, low, high));
 }
 
 /// Imports MaxUnpool: scatters the elements into a tensor of zeros that has the
@@ -391,25 +366,7 @@ static ImportResult importMaxUnpool(OnnxNode &node) {
   result = node.reshape(result, shape);
   if (!node.hasInput(2))
     return one(result);
-  if (hasDynamicSizes(result.getType()) || !node.isKnown(2) ||
-      !node.constantInput(2))
-    return padToInput(node, result);
-  auto target = node.requireInts(2, "output_shape");
-  if (failed(target))
-    return failure();
-  if (target->size() != shape.size())
-    return node.invalid(
-        "output_shape must have one entry for each axis of the input");
-  SmallVector<int64_t> low(shape.size(), 0), high(*target);
-  for (auto [after, size] : llvm::zip(high, shapeOf(result))) {
-    after -= size;
-    if (after < 0)
-      return node.invalid("output_shape is smaller than the size that "
-                          "kernel_shape, strides and pads give");
-  }
-  Value zero = node.scalarConstant(0, elementOf(x));
-  return one(
-      node.builder.createOrFold<PadOp>(node.loc, result, zero, low, high));
+  return padToInput(node, result);
 }
 
 //===----------------------------------------------------------------------===//
@@ -421,22 +378,13 @@ static ImportResult importTopK(OnnxNode &node) {
   auto axis = node.axisAttr("axis", -1, shapeOf(x).size());
   if (failed(axis))
     return failure();
-  RunTimeInts integers(node);
   FailureOr<Dims> k = Dims{node.intAttr("k", 0)};
   if (node.opset >= 10 && tensorType(node.input(1)).getNumElements() != 1)
     return node.invalid("K must have exactly one element");
-  if (node.opset >= 10 && !node.isKnown(1))
-    k = node.readSizes(integers.input(1), {dimsOf(x)[*axis].most()});
-  else if (node.opset >= 10)
-    k = node.requireSizes(1, "K");
-  if (failed(k))
+  if (node.opset >= 10)
+    k = sizesOfInput(node, 1, "K", dimsOf(x)[*axis].most());
+  if (failed(k) || failed(checkSizes(node, *k)))
     return failure();
-  if (!k->front().known() && k->front().least() < 0) {
-    auto checked = checkedSize(node, k->front());
-    if (failed(checked))
-      return failure();
-    k->front() = *checked;
-  }
   if (k->front().least() < 0 ||
       failed(requireLength(node, x, *axis, k->front())))
     return node.invalid("K must be between 0 and the size of the axis");

@@ -87,12 +87,8 @@ static ImportResult importReshape(OnnxNode &node) {
       continue;
     }
     bool isInferred = size == -1;
-    if (!size.known() && size.least() < 0) {
-      FailureOr<Dim> checked = checkedSize(node, size);
-      if (failed(checked))
-        return failure();
-      size = *checked;
-    }
+    if (failed(checkSizes(node, size)))
+      return failure();
     if (size.least() < 0 && (!isInferred || inferred))
       return node.invalid(
           "shape has more than one -1 or another negative size");
@@ -460,13 +456,8 @@ static ImportResult importTile(OnnxNode &node) {
   if (repeats->size() != rank ||
       llvm::any_of(*repeats, [](const Dim &n) { return n.most() < 0; }))
     return node.invalid("repeats must have one count for each axis");
-  for (Dim &times : *repeats) {
-    FailureOr<Dim> checked =
-        times.least() < 0 ? checkedSize(node, times) : times;
-    if (failed(checked))
-      return failure();
-    times = *checked;
-  }
+  if (failed(checkSizes(node, *repeats)))
+    return failure();
   return one(tiled(node, x, *repeats));
 }
 

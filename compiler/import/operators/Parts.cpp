@@ -185,13 +185,8 @@ static FailureOr<Dims> givenParts(OnnxNode &node, int64_t axis) {
                                "the size of the axis, and the sum of split")))
     return failure();
   split = sizesFromAttrOrInput(node, "split", 0, 1);
-  for (Dim &length : *split) {
-    FailureOr<Dim> checked =
-        length.least() < 0 ? checkedSize(node, length) : length;
-    if (failed(checked))
-      return failure();
-    length = *checked;
-  }
+  if (failed(checkSizes(node, *split)))
+    return failure();
   return split;
 }
 

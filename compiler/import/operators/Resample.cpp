@@ -517,46 +517,6 @@ static ImportResult importRoiAlign(OnnxNode &node) {
   return one(toChannelsFirst(node, result));
 }
 
-/// Imports AffineGrid: multiplies the positions of an identity grid, whose
-/// coordinates are in [-1, 1], by the transposed theta.
-static ImportResult importAffineGrid(OnnxNode &node) {
-  Value theta = node.input(0);
-  if (hasDynamicSizes(theta.getType()) || !node.isConstant(1))
-    return affineGridAtRunTime(node);
-  auto size = node.requireInts(1, "size");
-  if (failed(size))
-    return failure();
-  int64_t spatial = static_cast<int64_t>(size->size()) - 2,
-          batch = size->empty() ? 0 : size->front();
-  if ((spatial != 2 && spatial != 3) ||
-      shapeOf(theta) != ArrayRef<int64_t>{batch, spatial, spatial + 1})
-    return node.invalid(
-        "theta must have one matrix for each batch entry of `size`");
-  bool corners = node.intAttr("align_corners", 0) != 0;
-  ArrayRef<int64_t> sizes = ArrayRef(*size).drop_front(2);
-  int64_t count = ShapedType::getNumElements(sizes);
-  SmallVector<double> positions;
-  for (int64_t point = 0; point < count; ++point) {
-    int64_t rest = point;
-    for (int64_t n : llvm::reverse(sizes)) {
-      double i = static_cast<double>(rest % n), length = static_cast<double>(n);
-      positions.push_back(!corners ? (2 * i + 1) / length - 1
-                          : n == 1 ? -1
-                                   : 2 * i / (length - 1) - 1);
-      rest /= n;
-    }
-    positions.push_back(1);
-  }
-  Type type = elementOf(theta);
-  Value grid = floatConstant(node, {count, spatial + 1}, positions, type);
-  Value transposed = node.transpose(theta, {0, 2, 1});
-  Value moved = node.build<MatMulOp>(grid, transposed);
-  SmallVector<int64_t> shape = {batch};
-  llvm::append_range(shape, sizes);
-  shape.push_back(spatial);
-  return one(node.reshape(moved, shape));
-}
-
 void registerResampleImports(OnnxRegistry &registry) {
   const char *bound = "data-dependent scales or sizes without an upper bound";
   registry.add("Resize", importResize, bound);

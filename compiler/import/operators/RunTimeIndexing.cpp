@@ -47,25 +47,14 @@ private:
 };
 } // namespace
 
-/// Returns the elements of input `i` as sizes. `most` is the upper bound of
-/// data-dependent sizes, if it is known.
-static FailureOr<Dims> sizesOf(OnnxNode &node, unsigned i, StringRef what,
-                               std::optional<int64_t> most) {
-  if (node.isKnown(i))
-    return node.requireSizes(i, what);
-  Value given = RunTimeInts(node).input(i);
-  return node.readSizes(
-      given, SmallVector<std::optional<int64_t>>(shapeOf(given)[0], most));
-}
-
 LogicalResult BlocksOfRun::prepare() {
   Value x = node.input(0);
   if (shapeOf(x).size() != 3)
     return node.invalid("the input must have rank 3");
   Dim rows = dimsOf(x)[1], columns = dimsOf(x)[2];
-  auto sizes = sizesOf(node, 1, "image_shape", std::nullopt),
-       blocks =
-           sizesOf(node, 2, "block_shape", std::max<int64_t>(rows.most(), 1));
+  auto sizes = sizesOfInput(node, 1, "image_shape"),
+       blocks = sizesOfInput(node, 2, "block_shape",
+                             std::max<int64_t>(rows.most(), 1));
   if (failed(sizes) || failed(blocks))
     return failure();
   image = *sizes;

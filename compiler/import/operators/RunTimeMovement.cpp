@@ -305,11 +305,13 @@ static FailureOr<Dims> paddedSizes(OnnxNode &node, ArrayRef<Dim> from) {
   Dims to(from);
   for (auto [axis, size] : llvm::enumerate(to)) {
     size = size + (*pads)[axis] + (*pads)[from.size() + axis];
-    FailureOr<Dim> checked = size.least() < 0 ? checkedSize(node, size) : size;
-    if (failed(checked))
-      return failure();
-    size = *checked;
+    if (size.most() < 0)
+      return node.invalid(
+          "negative pads remove more elements than there are along axis " +
+          Twine(axis));
   }
+  if (failed(checkSizes(node, to)))
+    return failure();
   return to;
 }
 

@@ -288,8 +288,10 @@ static Value gridPositions(OnnxNode &node, const Dim &count, bool corners) {
   return node.sub(node.div(node.cast(twice, f64), node.cast(length, f64)), 1);
 }
 
-ImportResult affineGridAtRunTime(OnnxNode &node) {
-  RunTimeInts ints(node);
+/// The identity grid has coordinates in [-1, 1]; each position is multiplied by
+/// theta. Column k of theta is the factor of coordinate k, the last column is
+/// added.
+ImportResult importAffineGrid(OnnxNode &node) {
   Value theta = node.input(0);
   if (shapeOf(theta).size() != 3 || shapeOf(node.input(1)).size() != 1)
     return node.invalid(
@@ -305,9 +307,7 @@ ImportResult affineGridAtRunTime(OnnxNode &node) {
           dimsOf(theta)[2], spatial + 1,
           "the number of columns of theta, and of spatial axes + 1")))
     return failure();
-  FailureOr<Dims> sizes = node.isKnown(1)
-                              ? node.requireSizes(1, "size")
-                              : readBoundedSizes(node, ints.input(1));
+  auto sizes = sizesOfInput(node, 1, "size");
   if (failed(sizes))
     return failure();
   theta = node.input(0);

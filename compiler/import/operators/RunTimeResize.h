@@ -33,8 +33,7 @@ struct ResizeInputs {
 ImportResult resizeByInput(OnnxNode &node, const ResizeMode &mode,
                            const ResizeInputs &inputs);
 
-/// Imports AffineGrid with a size that is known only at run time.
-ImportResult affineGridAtRunTime(OnnxNode &node);
+ImportResult importAffineGrid(OnnxNode &node);
 
 } // namespace ingot::graph
 

@@ -162,6 +162,43 @@ FailureOr<Dims> readBoundedSizes(OnnxNode &node, Value counts) {
   return node.readSizes(counts, most);
 }
 
+LogicalResult checkSizes(OnnxNode &node, MutableArrayRef<Dim> sizes) {
+  for (Dim &size : sizes) {
+    if (size.least() >= 0 || size.most() < 0)
+      continue;
+    auto checked = checkedSize(node, size);
+    if (failed(checked))
+      return failure();
+    size = *checked;
+  }
+  return success();
+}
+
+FailureOr<Dims> sizesOfInput(OnnxNode &node, unsigned i, StringRef what,
+                             std::optional<int64_t> most) {
+  if (node.isKnown(i))
+    return node.requireSizes(i, what);
+  Value given = RunTimeInts(node).input(i);
+  if (!most)
+    return readBoundedSizes(node, given);
+  return node.readSizes(
+      given, SmallVector<std::optional<int64_t>>(shapeOf(given)[0], most));
+}
+
+FailureOr<Value> positionsOfInput(OnnxNode &node, unsigned i) {
+  if (!node.isConstant(i))
+    return positionsOf(node, node.elementwise<NotOp>(
+                                 {node.equal(node.flat(node.input(i)), 0)}));
+  auto values = node.requireFloats(i, "elements");
+  if (failed(values))
+    return failure();
+  SmallVector<int64_t> found;
+  for (auto [place, value] : llvm::enumerate(*values))
+    if (value != 0)
+      found.push_back(place);
+  return node.integers(found);
+}
+
 FailureOr<Value> positionsOf(OnnxNode &node, Value truths) {
   RunTimeInts ints(node);
   Dim all = dimsOf(truths)[0];

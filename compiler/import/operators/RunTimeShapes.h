@@ -82,13 +82,26 @@ mlir::Value reshapeAtRunTime(OnnxNode &node, mlir::Value x,
 /// Returns the positions of the true elements of a boolean vector, as a vector
 /// whose length is data-dependent.
 mlir::FailureOr<mlir::Value> positionsOf(OnnxNode &node, mlir::Value truths);
+/// Returns the positions of the elements of input `i`, flattened, that are not
+/// 0: a constant if the elements are known when compiling.
+mlir::FailureOr<mlir::Value> positionsOfInput(OnnxNode &node, unsigned i);
 /// Returns a data-dependent size that equals `size` and is never negative: the
 /// generated program fails if `size` is negative.
 mlir::FailureOr<Dim> checkedSize(OnnxNode &node, const Dim &size);
+/// Replaces each of `sizes` that may be negative, but is not always, by its
+/// checkedSize.
+mlir::LogicalResult checkSizes(OnnxNode &node,
+                               llvm::MutableArrayRef<Dim> sizes);
 /// Returns a size for each element of `counts`, as OnnxNode::readSizes does,
 /// with upper bounds that are inferred or that the user has given. Fails, with
 /// a diagnostic, if `counts` has more than 64 elements or a bound is missing.
 mlir::FailureOr<Dims> readBoundedSizes(OnnxNode &node, mlir::Value counts);
+/// Returns the elements of input `i`, the `what` of the node, as sizes: numbers,
+/// expressions of sizes or data-dependent sizes. The upper bound of the latter
+/// is `most` or, if it is nullopt, is inferred or given by the user.
+mlir::FailureOr<Dims> sizesOfInput(OnnxNode &node, unsigned i,
+                                   llvm::StringRef what,
+                                   std::optional<int64_t> most = std::nullopt);
 
 // Defined in RunTimeReduction.cpp: reductions along axes that are known only at
 // run time.

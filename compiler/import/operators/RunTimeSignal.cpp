@@ -194,9 +194,7 @@ static ImportResult transformAlongInput(OnnxNode &node,
 
 /// Returns input `i`, a single integer, as a size.
 static FailureOr<Dim> sizeInput(OnnxNode &node, unsigned i, StringRef what) {
-  auto size = node.isKnown(i)
-                  ? node.requireSizes(i, what)
-                  : readBoundedSizes(node, RunTimeInts(node).input(i));
+  auto size = sizesOfInput(node, i, what);
   if (failed(size))
     return failure();
   if (size->size() != 1)
