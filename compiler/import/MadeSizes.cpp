@@ -156,7 +156,18 @@ GraphImporter::readSizes(const NodePlace &at, Value counts,
   bool isMissing = false;
   if (most.empty())
     return sizes;
+  // Counts of constants are evaluated, so that they are numbers.
+  (void)constantOf(counts);
+  counts = resolve(counts);
   SmallVector<std::optional<Dim>> known = elementsIn(counts);
+  for (const std::optional<Dim> &size : known)
+    if (size && size->most() < 0) {
+      report(DiagnosticId::InvalidNode,
+             "`" + printable(at.node.op_type()) + "`: a size is " +
+                 kernel::sizeText(*size) + ", but must be 0 or more",
+             at);
+      return failure();
+    }
   auto isKnown = [](const std::optional<Dim> &size) {
     return size && size->least() >= 0;
   };

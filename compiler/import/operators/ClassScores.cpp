@@ -35,14 +35,12 @@ FailureOr<SmallVector<int64_t>> classLabels(OnnxNode &node, StringRef integers,
 }
 
 Value labelsAt(OnnxNode &node, ArrayRef<int64_t> labels, Value indices) {
-  Type i64 = node.i64();
-  auto type = RankedTensorType::get({int64_t(labels.size())}, i64);
   Dim rows = dimsOf(indices)[0];
   bool isNumbered =
       node.hasAttr("classlabels_ints") || node.hasAttr("classlabels_int64s");
   SmallVector<std::string> names = node.stringsAttr("classlabels_strings");
   Value table = isNumbered || names.empty()
-                    ? node.constant(DenseElementsAttr::get(type, labels))
+                    ? node.integers(labels)
                     : buildStrings(node.builder, node.loc,
                                    {int64_t(names.size())}, names);
   return node.build<GatherOp>(table, node.reshape(indices, {rows}), 0,

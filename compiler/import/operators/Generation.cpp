@@ -36,19 +36,12 @@ Value floatConstant(OnnxNode &node, ArrayRef<int64_t> shape,
   return node.constant(DenseElementsAttr::get(tensor, elements));
 }
 
-static DenseElementsAttr ints(OnnxNode &node, ArrayRef<int64_t> shape,
-                              ArrayRef<int64_t> values) {
-  return DenseElementsAttr::get(RankedTensorType::get(shape, node.i64()),
-                                values);
-}
-
 //===----------------------------------------------------------------------===//
 // Tensors generated from shapes
 //===----------------------------------------------------------------------===//
 
 static ImportResult importSize(OnnxNode &node) {
-  return one(node.constant(
-      ints(node, {}, {tensorType(node.input(0)).getNumElements()})));
+  return one(node.integers({}, tensorType(node.input(0)).getNumElements()));
 }
 
 static ImportResult importConstantOfShape(OnnxNode &node) {
@@ -326,10 +319,10 @@ static Value differsFromLast(OnnxNode &node, Value x, const Dim &all) {
   return node.where(node.equal(places, 0), 1, node.sub(1, same));
 }
 
-/// Imports Unique for run-time data. Sorts the elements, and marks each element
+/// Imports Unique. Sorts the elements, and marks each element
 /// that differs from its predecessor. The sort is stable, so each group of
 /// equal elements begins with the one that occurs first in `x`.
-static ImportResult uniqueByInput(OnnxNode &node) {
+static ImportResult importUnique(OnnxNode &node) {
   RunTimeInts ints(node);
   Value x = node.input(0);
   Dim all = product(dimsOf(x));
@@ -339,8 +332,10 @@ static ImportResult uniqueByInput(OnnxNode &node) {
       return failure();
     return uniqueAlong(node, *axis);
   }
-  if (all == 0)
-    return node.unsupported("an input without elements is not supported");
+  if (all == 0) {
+    Value none = node.integers({});
+    return SmallVector<Value>{node.reshape(x, {0}), none, none, none};
+  }
   x = node.reshape(x, {all});
   auto sort = [&](Value v) {
     return TopKOp::create(node.builder, node.loc,
@@ -380,99 +375,6 @@ static ImportResult uniqueByInput(OnnxNode &node) {
   firsts = resizedFlat(node, firsts, distinct->front());
   return SmallVector<Value>{ints.take(x, firsts), firsts, inverse,
                             resizedFlat(node, counts, distinct->front())};
-}
-
-namespace {
-/// An element of a tensor of floats (`real`) or of integers (`whole`, since a
-/// double does not represent all int64). The other member is 0.
-struct Element {
-  double real = 0;
-  int64_t whole = 0;
-  bool operator==(const Element &other) const {
-    return real == other.real && whole == other.whole;
-  }
-  bool operator<(const Element &other) const {
-    return std::tie(real, whole) < std::tie(other.real, other.whole);
-  }
-};
-} // namespace
-
-/// Returns the elements of input 0, which is constant.
-static FailureOr<std::vector<Element>> elementsOf(OnnxNode &node) {
-  std::vector<Element> elements;
-  if (isa<FloatType>(elementOf(node.input(0)))) {
-    auto values = node.requireFloats(0, "input");
-    if (failed(values))
-      return failure();
-    for (double value : *values)
-      elements.push_back({value, 0});
-    return elements;
-  }
-  auto values = node.requireInts(0, "input");
-  if (failed(values))
-    return failure();
-  for (int64_t value : *values)
-    elements.push_back({0, value});
-  return elements;
-}
-
-/// Imports Unique. For constant data, the importer determines the indices of
-/// the distinct elements, and the result is a Gather.
-static ImportResult importUnique(OnnxNode &node) {
-  Value x = node.input(0);
-  if (!node.isConstant(0))
-    return uniqueByInput(node);
-  auto values = elementsOf(node);
-  if (failed(values))
-    return failure();
-  if (llvm::any_of(*values, [](Element e) { return std::isnan(e.real); }))
-    return node.unsupported("an input that contains NaN is not supported, "
-                            "since NaN is not equal to any element");
-  // requireInts returns INT64_MAX for all larger elements of uint64, so that
-  // they cannot be distinguished.
-  if (elementOf(x).isUnsignedInteger(64) &&
-      llvm::any_of(*values, [](Element e) { return e.whole == INT64_MAX; }))
-    return uniqueByInput(node);
-  FailureOr<int64_t> along = axisOrFlat(node, x);
-  if (failed(along))
-    return failure();
-  int64_t axis = *along;
-  // Copies the elements of each slice of `x` along `axis` to one row.
-  ArrayRef<int64_t> shape = shapeOf(x);
-  int64_t count = shape[axis],
-          inner = ShapedType::getNumElements(shape.drop_front(axis + 1));
-  std::vector<std::vector<Element>> rows(count);
-  for (auto [flat, value] : llvm::enumerate(*values))
-    rows[static_cast<int64_t>(flat) / inner % count].push_back(value);
-  // Determines the distinct rows, sorted by value or by first occurrence.
-  // `first` maps each row to the first row that is equal to it, and `number`
-  // maps the latter to its position among the distinct rows.
-  SmallVector<int64_t> order(count), first(count), number(count), firsts,
-      inverse(count), counts;
-  std::iota(order.begin(), order.end(), 0);
-  llvm::sort(order, [&](int64_t i, int64_t j) {
-    return std::tie(rows[i], i) < std::tie(rows[j], j);
-  });
-  for (int64_t i : order) {
-    if (firsts.empty() || rows[firsts.back()] != rows[i])
-      firsts.push_back(i);
-    first[i] = firsts.back();
-  }
-  if (node.intAttr("sorted", 1) == 0)
-    llvm::sort(firsts);
-  for (auto [i, row] : llvm::enumerate(firsts))
-    number[row] = i;
-  counts.resize(firsts.size(), 0);
-  for (int64_t i = 0; i < count; ++i) {
-    inverse[i] = number[first[i]];
-    ++counts[inverse[i]];
-  }
-  int64_t distinct = firsts.size();
-  Value indices = node.constant(ints(node, {distinct}, firsts));
-  return SmallVector<Value>{
-      node.build<GatherOp>(x, indices, axis, /*inRange=*/true), indices,
-      node.constant(ints(node, {count}, inverse)),
-      node.constant(ints(node, {distinct}, counts))};
 }
 
 void registerGenerationImports(OnnxRegistry &registry) {

@@ -13,11 +13,6 @@ using namespace mlir;
 
 namespace ingot::graph {
 
-static Value integers(OnnxNode &node, ArrayRef<int64_t> list) {
-  auto type = RankedTensorType::get({int64_t(list.size())}, node.i64());
-  return node.constant(DenseElementsAttr::get(type, list));
-}
-
 static Value strings(OnnxNode &node, ArrayRef<std::string> list) {
   return buildStrings(node.builder, node.loc, {int64_t(list.size())}, list);
 }
@@ -35,7 +30,7 @@ static FailureOr<Value> listOf(OnnxNode &node, StringRef what) {
         !list.empty())
       return strings(node, list);
   if (node.hasAttr(prefix + "_int64s"))
-    return integers(node, node.intsAttr(prefix + "_int64s"));
+    return node.integers(node.intsAttr(prefix + "_int64s"));
   if (node.hasAttr(prefix + "_floats")) {
     SmallVector<double> list = node.floatsAttr(prefix + "_floats");
     std::vector<float> singles(list.begin(), list.end());
@@ -72,7 +67,7 @@ static FailureOr<Value> defaultOf(OnnxNode &node, Type type) {
   if (isa<FloatType>(type))
     return node.scalarConstant(node.floatAttr("default_float", -0.0), type);
   int64_t other = node.intAttr("default_int64", -1);
-  return node.cast(node.reshape(integers(node, other), {}), type);
+  return node.cast(node.reshape(node.integers(other), {}), type);
 }
 
 /// Returns booleans [..., k] that tell whether each element of `x` [...] equals
@@ -124,7 +119,7 @@ static ImportResult mappedToOther(OnnxNode &node,
                                   SmallVector<int64_t> numbers) {
   std::reverse(names.begin(), names.end());
   std::reverse(numbers.begin(), numbers.end());
-  Value first = strings(node, names), second = integers(node, numbers);
+  Value first = strings(node, names), second = node.integers(numbers);
   return isOfStrings(node.input(0)) ? mapped(node, first, second)
                                     : mapped(node, second, first);
 }
@@ -159,7 +154,7 @@ static ImportResult importOneHotEncoder(OnnxNode &node) {
     return node.unsupported(
         "`zeros`=0, an error for unknown categories, is not supported",
         "export the model with zeros=1");
-  Value keys = isString ? strings(node, names) : integers(node, categories);
+  Value keys = isString ? strings(node, names) : node.integers(categories);
   // Floats are truncated to integers before they are compared with the
   // categories.
   Value found = matches(node, isString ? x : node.cast(x, node.i64()), keys);

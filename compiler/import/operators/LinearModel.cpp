@@ -66,13 +66,6 @@ static ImportResult importScaler(OnnxNode &node) {
   return one(node.cast(node.mul(centered, *scale), f32));
 }
 
-/// Returns `numbers` as a constant vector of integers of type `type`.
-static Value intConstant(OnnxNode &node, ArrayRef<int64_t> numbers, Type type) {
-  auto vector = RankedTensorType::get({int64_t(numbers.size())}, node.i64());
-  return node.cast(node.constant(DenseElementsAttr::get(vector, numbers)),
-                   type);
-}
-
 /// Imports Imputer for integers.
 static ImportResult imputedIntegers(OnnxNode &node) {
   Value x = node.input(0);
@@ -83,8 +76,8 @@ static ImportResult imputedIntegers(OnnxNode &node) {
   if (failed(checkCount(node, "imputed_value_int64s", numbers.size(), x)))
     return failure();
   int64_t missing = node.intAttr("replaced_value_int64", 0);
-  Value isMissing = node.equal(x, intConstant(node, missing, type));
-  return one(node.where(isMissing, intConstant(node, numbers, type), x));
+  Value isMissing = node.equal(x, node.cast(node.integers(missing), type));
+  return one(node.where(isMissing, node.cast(node.integers(numbers), type), x));
 }
 
 /// Imports Imputer: replaces each element equal to the value that marks missing

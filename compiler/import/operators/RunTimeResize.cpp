@@ -232,16 +232,6 @@ ImportResult resizeByInput(OnnxNode &node, const ResizeMode &mode,
                            const ResizeInputs &in) {
   RunTimeInts ints(node);
   Value x = node.input(0), scales = in.scales;
-  auto differs = [&](Value vector, size_t length) {
-    return vector && (hasDynamicSizes(vector.getType()) ||
-                      shapeOf(vector) != ArrayRef<int64_t>(length));
-  };
-  if (differs(scales, in.axes.size()) || differs(in.sizes, in.axes.size()) ||
-      differs(in.roi, 2 * in.axes.size()))
-    return node.invalid("scales and sizes must have one entry for each axis, "
-                        "and roi must have two");
-  if (mode.coordinates == "tf_crop_and_resize" && !in.roi)
-    return node.invalid("tf_crop_and_resize requires the input roi");
   Dims from;
   for (int64_t axis : in.axes)
     from.push_back(dimsOf(x)[axis]);

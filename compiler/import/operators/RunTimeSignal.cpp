@@ -123,11 +123,10 @@ static LogicalResult checkParts(OnnxNode &node, Value x) {
   return success();
 }
 
-FailureOr<Value> transformAtRunTime(OnnxNode &node, Value x, int64_t axis,
-                                    const Dim &length, bool inverse,
-                                    bool onesided) {
+Value transformAtRunTime(OnnxNode &node, Value x, int64_t axis,
+                         const Dim &length, bool inverse, bool onesided) {
   if (failed(checkParts(node, x)))
-    return failure();
+    return {};
   Dims sizes = dimsOf(x);
   TransformOfRun transform(node, length, inverse, onesided);
   Dim outer = product(ArrayRef<Dim>(sizes).take_front(axis)),
@@ -135,7 +134,7 @@ FailureOr<Value> transformAtRunTime(OnnxNode &node, Value x, int64_t axis,
   Value y = transform.apply(
       node.reshape(x, {outer, sizes[axis], inner, sizes.back()}));
   if (!y)
-    return failure();
+    return {};
   sizes[axis] = transform.bins();
   sizes.back() = transform.parts();
   return node.reshape(y, sizes);
@@ -232,7 +231,7 @@ ImportResult dftAtRunTime(OnnxNode &node, std::optional<int64_t> axis) {
   return one(transformAtRunTime(node, x, *axis, *whole, inverse, onesided));
 }
 
-ImportResult stftAtRunTime(OnnxNode &node) {
+FailureOr<Value> framesOf(OnnxNode &node) {
   RunTimeInts ints(node);
   Value x = node.input(0), window = node.input(2);
   if (shapeOf(x).size() == 2)
@@ -247,6 +246,11 @@ ImportResult stftAtRunTime(OnnxNode &node) {
     if (!window)
       length = *given;
   }
+  auto known = node.elementsIn(ints.input(1)).front();
+  if ((known && known->most() < 1) || length.most() < 1 ||
+      (samples - length).most() < 0)
+    return node.invalid("frame_step must be positive, and frame_length between "
+                        "1 and the number of samples");
   Value step = node.reshape(ints.input(1), {});
   Value room = node.sub(node.reshape(ints.sizes(samples), {}),
                         node.reshape(ints.sizes(length), {}));
@@ -261,13 +265,9 @@ ImportResult stftAtRunTime(OnnxNode &node) {
     return failure();
   Value row = node.reshape(node.countTo(frames->front()), {frames->front(), 1}),
         column = node.reshape(node.countTo(length), {1, length});
-  x = gatherAlong(node, x, 1, node.add(node.mul(row, step), column));
-  if (window)
-    x = node.mul(x, node.reshape(window, {length, 1}));
-  if (!x)
-    return failure();
-  return one(transformAtRunTime(node, x, 2, length, /*inverse=*/false,
-                                node.intAttr("onesided", 1) != 0));
+  x = node.build<GatherOp>(x, node.add(node.mul(row, step), column), 1,
+                           /*inRange=*/true);
+  return window ? node.mul(x, node.reshape(window, {length, 1})) : x;
 }
 
 //===----------------------------------------------------------------------===//
@@ -311,7 +311,12 @@ static Value melEdges(OnnxNode &node, const Dim &count, Value length) {
   return node.cast(bin, node.i64());
 }
 
-ImportResult melWeightsAtRunTime(OnnxNode &node, FloatType type) {
+/// The weights are those of triangular filters over the bins of a spectrum. All
+/// filters have the same width on the mel scale.
+ImportResult importMelWeightMatrix(OnnxNode &node) {
+  Type type = node.elementType(node.intAttr("output_datatype", 1));
+  if (!isa_and_nonnull<FloatType>(type))
+    return node.invalid("the output type must be a floating-point type");
   for (unsigned i = 0; i < node.numInputs(); ++i)
     if (tensorType(node.input(i)).getNumElements() != 1)
       return node.invalid("each input must have exactly one element");
@@ -326,8 +331,8 @@ ImportResult melWeightsAtRunTime(OnnxNode &node, FloatType type) {
     return failure();
   Dim bins = (*sizes)[0], count = (*sizes)[1];
   Value edges = melEdges(node, count, length);
-  // The generated program fails if the edge of a mel band is outside of the
-  // spectrum.
+  // If the edge of a mel band is outside of the spectrum, the model is invalid
+  // or, if edges are known only at run time, the generated program fails.
   Value isWrong =
       node.either(node.less(edges, 0), node.less(ints.sizes(bins - 1), edges));
   Value wrong = node.build<ReduceSumOp>(node.cast(isWrong, elementOf(edges)),
@@ -335,6 +340,9 @@ ImportResult melWeightsAtRunTime(OnnxNode &node, FloatType type) {
   auto none = node.readSizes(wrong, {0});
   if (failed(none))
     return failure();
+  if (none->front().least() > 0)
+    return node.invalid(
+        "lower_edge_hertz or upper_edge_hertz is outside of the spectrum");
   auto edgesFrom = [&](int64_t begin) {
     return node.slice(edges, 0, begin, count);
   };

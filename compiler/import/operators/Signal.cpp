@@ -303,94 +303,23 @@ static ImportResult importSTFT(OnnxNode &node) {
   for (auto [i, what] : {std::pair(1, "frame_step"), {3, "frame_length"}})
     if (node.hasInput(i) && tensorType(node.input(i)).getNumElements() != 1)
       return node.invalid(Twine(what) + " must have exactly one element");
-  if (hasDynamicSizes(x.getType()) || !isNumber(node, 1) ||
-      !isNumber(node, 3) || (window && hasDynamicSizes(window.getType())))
-    return stftAtRunTime(node);
-  auto step = node.requireInts(1, "frame_step");
-  if (failed(step))
-    return failure();
-  if (shapeOf(x).size() == 2)
-    x = node.reshape(x, {shapeOf(x)[0], shapeOf(x)[1], 1});
-  int64_t samples = shapeOf(x)[1],
-          length = window ? shapeOf(window)[0] : samples;
-  if (node.hasInput(3)) {
+  if (window && node.hasInput(3) && node.isConstant(3)) {
     auto given = node.requireInts(3, "frame_length");
-    if (failed(given))
-      return failure();
-    length = given->front();
-  }
-  if (step->front() < 1 || length < 1 || length > samples ||
-      (window && shapeOf(window)[0] != length))
-    return node.invalid(
-        "frame_step must be positive, frame_length between 1 and the number of "
-        "samples, and the length of the window must be frame_length");
-  int64_t frames = 1 + (samples - length) / step->front();
-  SmallVector<int64_t> positions;
-  for (int64_t frame = 0; frame < frames; ++frame)
-    for (int64_t i = 0; i < length; ++i)
-      positions.push_back(frame * step->front() + i);
-  auto type = RankedTensorType::get({frames, length}, node.i64());
-  Value indices =
-      node.constant(DenseElementsAttr::get(type, ArrayRef(positions)));
-  x = node.build<GatherOp>(x, indices, 1, /*inRange=*/true);
-  if (window) {
-    x = node.mul(x, node.reshape(window, {length, 1}));
-    if (!x)
+    if (failed(given) ||
+        failed(node.requireEqual(dimsOf(window)[0], given->front(),
+                                 "the length of the window, and frame_length")))
       return failure();
   }
-  return transformAxis(node, x, 2, length, /*inverse=*/false,
-                       node.intAttr("onesided", 1) != 0);
-}
-
-/// Imports MelWeightMatrix: the weights of triangular filters over the bins of
-/// a spectrum. All filters have the same width on the mel scale.
-static ImportResult importMelWeightMatrix(OnnxNode &node) {
-  Type type = node.elementType(node.intAttr("output_datatype", 1));
-  if (!isa_and_nonnull<FloatType>(type))
-    return node.invalid("the output type must be a floating-point type");
-  for (unsigned i = 0; i < node.numInputs(); ++i)
-    if (!node.isConstant(i))
-      return melWeightsAtRunTime(node, cast<FloatType>(type));
-  auto bands = node.requireInts(0, "num_mel_bins"),
-       length = node.requireInts(1, "dft_length"),
-       rate = node.requireInts(2, "sample_rate");
-  auto low = node.requireFloats(3, "lower_edge_hertz"),
-       high = node.requireFloats(4, "upper_edge_hertz");
-  if (failed(bands) || failed(length) || failed(rate) || failed(low) ||
-      failed(high))
+  FailureOr<Value> frames = framesOf(node);
+  if (failed(frames))
     return failure();
-  int64_t count = bands->front(), bins = length->front() / 2 + 1;
-  if (count < 0 || bins < 1 || rate->front() < 1)
-    return node.invalid("num_mel_bins must be 0 or more, and dft_length and "
-                        "sample_rate must be positive");
-  auto mel = [](double hertz) { return 2595 * std::log10(1 + hertz / 700); };
-  double first = mel(low->front()),
-         step = (mel(high->front()) - first) / static_cast<double>(count + 2);
-  SmallVector<int64_t> edges;
-  for (int64_t i = 0; i < count + 2; ++i) {
-    double hertz =
-        700 *
-        (std::pow(10.0, (first + static_cast<double>(i) * step) / 2595) - 1);
-    double bin = std::floor(static_cast<double>(length->front() + 1) * hertz /
-                            static_cast<double>(rate->front()));
-    edges.push_back(static_cast<int64_t>(bin));
-    if (bin < 0 || edges.back() >= bins)
-      return node.invalid(
-          "lower_edge_hertz or upper_edge_hertz is outside of the spectrum");
-  }
-  std::vector<double> weights(bins * count, 0);
-  for (int64_t i = 0; i < count; ++i) {
-    int64_t left = edges[i], centre = edges[i + 1], right = edges[i + 2];
-    for (int64_t bin = left; bin <= centre; ++bin)
-      weights[bin * count + i] = left == centre
-                                     ? 1
-                                     : static_cast<double>(bin - left) /
-                                           static_cast<double>(centre - left);
-    for (int64_t bin = centre; bin < right; ++bin)
-      weights[bin * count + i] = static_cast<double>(right - bin) /
-                                 static_cast<double>(right - centre);
-  }
-  return one(floatConstant(node, {bins, count}, weights, type));
+  bool onesided = node.intAttr("onesided", 1) != 0;
+  Dim length = dimsOf(*frames)[2];
+  if (hasDynamicSizes(frames->getType()))
+    return one(transformAtRunTime(node, *frames, 2, length, /*inverse=*/false,
+                                  onesided));
+  return transformAxis(node, *frames, 2, *length.known(), /*inverse=*/false,
+                       onesided);
 }
 
 void registerSignalImports(OnnxRegistry &registry) {

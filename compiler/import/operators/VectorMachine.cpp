@@ -205,10 +205,8 @@ static Value matrixOfPairs(VectorMachine &machine, Value first, Value second,
     }
   Value nothing = node.expand(machine.number(0), {dimsOf(first)[0], 1});
   Value all = node.concat({first, second, nothing}, 1);
-  auto type = RankedTensorType::get({classes, classes}, node.i64());
-  Value table =
-      node.constant(DenseElementsAttr::get(type, ArrayRef<int64_t>(places)));
-  return node.build<GatherOp>(all, table, 1, /*inRange=*/true);
+  return node.build<GatherOp>(all, node.integers({classes, classes}, places), 1,
+                              /*inRange=*/true);
 }
 
 /// Returns the probabilities p of more than two classes that best fit the
