@@ -61,21 +61,19 @@ Value positions(OnnxNode &node, const Dim &count, Type type) {
   return node.slice(whole, 0, 0, count);
 }
 
-Value sizeValue(OnnxNode &node, const Dim &size, Type type) {
+Value sizeValue(OnnxNode &node, const Dim &size) {
   if (auto number = size.known())
-    return node.scalarConstant(*number, type);
-  Type i64 = node.i64();
-  Value value =
-      node.build<SizesOp>(RankedTensorType::get({}, i64),
-                          kernel::sizesAttr({size}, node.builder.getContext()));
-  return node.cast(value, type);
+    return node.scalarConstant(*number, node.i64());
+  return node.build<SizesOp>(
+      RankedTensorType::get({}, node.i64()),
+      kernel::sizesAttr({size}, node.builder.getContext()));
 }
 
 Value causal(OnnxNode &node, const Dim &queries, const Dim &keys) {
   Type i64 = node.i64();
   Value query = node.reshape(positions(node, queries, i64), {1, 1, queries, 1});
   Value key = node.reshape(positions(node, keys, i64), {1, 1, 1, keys});
-  Value last = node.add(query, sizeValue(node, keys - queries, i64));
+  Value last = node.add(query, sizeValue(node, keys - queries));
   return node.lessOrEqual(key, last);
 }
 

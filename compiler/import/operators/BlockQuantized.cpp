@@ -10,6 +10,7 @@
 #include "compiler/import/operators/FusedActivation.h"
 #include "compiler/import/operators/Products.h"
 #include "compiler/import/operators/Quantization.h"
+#include "compiler/import/operators/RunTimeShapes.h"
 #include "dialects/graph/ops/Movement.h"
 
 using namespace mlir;
@@ -212,12 +213,6 @@ static ImportResult importMatMulNBits(OnnxNode &node) {
 // GatherBlockQuantized
 //===----------------------------------------------------------------------===//
 
-/// Gathers elements of `x` along `axis`. Indices may be out of range; the
-/// caller replaces their results by 0.
-static Value gather(OnnxNode &node, Value x, Value indices, int64_t axis) {
-  return node.build<GatherOp>(x, indices, axis, /*in_range=*/false);
-}
-
 /// Returns a boolean for each index: whether it is in [-size, size).
 static Value isInside(OnnxNode &node, Value indices, int64_t size) {
   Value least = node.greaterOrEqual(indices, -size);
@@ -248,7 +243,8 @@ static ImportResult importGatherBlockQuantized(OnnxNode &node) {
         "the gathered axis has size 0, so that no index is valid");
   int64_t size = shapeOf(data)[*axis];
 
-  Value rows = gather(node, data, indices, *axis);
+  // Indices may be out of range; their results are replaced by zeros below.
+  Value rows = gatherAlong(node, data, *axis, indices);
   if (isPacked)
     rows = unpack(node, rows, bits);
   int64_t added = shapeOf(indices).size() - 1;
@@ -266,33 +262,23 @@ static ImportResult importGatherBlockQuantized(OnnxNode &node) {
     return node.invalid(
         "`zero_points` must have one element for each block of " +
         Twine(block));
-  scales = gather(node, scales, indices, *axis);
+  scales = gatherAlong(node, scales, *axis, indices);
   if (zeros) {
-    zeros = gather(node, zeros, indices, *axis);
+    zeros = gatherAlong(node, zeros, *axis, indices);
     if (isPacked)
       zeros = cut(node, unpack(node, zeros, bits), shapeOf(scales).back());
   } else if (isPacked) {
     zeros = middle(node, data, bits);
   }
 
-  // Repeats each scale or zero point for all elements of its block; the last
-  // block may be shorter.
-  auto spread = [&](Value parameter) -> Value {
-    if (!parameter || shapeOf(parameter).empty())
-      return parameter;
-    Dims own = dimsOf(parameter), apart = own;
-    apart.insert(apart.begin() + at + 1, 1);
-    Dims wide = apart, joined = own;
-    wide[at + 1] = block;
-    joined[at] = blocks * block;
-    Value all =
-        node.reshape(node.expand(node.reshape(parameter, apart), wide), joined);
-    return node.slice(all, at, 0, count);
+  auto spread = [&](Value parameter) {
+    return !parameter || shapeOf(parameter).empty()
+               ? parameter
+               : repeatedAlong(node, parameter, at, block, count);
   };
   Value floats = dequantize(node, rows, spread(scales), spread(zeros));
   if (!floats)
     return failure();
-  // Replaces the results of indices that are out of range by zeros.
   Dims places(dimsOf(floats).size(), 1);
   llvm::copy(dimsOf(indices), places.begin() + *axis);
   Value inside = node.reshape(isInside(node, indices, size), places);

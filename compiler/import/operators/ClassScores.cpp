@@ -65,17 +65,16 @@ static Value softmaxZero(OnnxNode &node, Value scores) {
 /// Returns sqrt(2) * erfinv(2 x - 1), with ONNX Runtime's approximation of
 /// erfinv (Winitzki, a = 0.147).
 static Value probit(OnnxNode &node, Value x) {
-  auto times = [&](Value v, double factor) { return node.mul(v, factor); };
-  Value u = node.sub(times(x, 2), 1);
+  Value u = node.sub(node.mul(x, 2), 1);
   Value rest = node.sub(1, node.mul(u, u));
   Value log = node.elementwise<LogOp>({rest});
   constexpr double a = 0.147, pi = 3.14159;
-  Value v = node.add(times(log, 0.5), 2 / (pi * a));
-  Value square = node.sub(node.mul(v, v), times(log, 1 / a));
+  Value v = node.add(node.mul(log, 0.5), 2 / (pi * a));
+  Value square = node.sub(node.mul(v, v), node.mul(log, 1 / a));
   Value inverse = node.elementwise<SqrtOp>(
       {node.sub(node.elementwise<SqrtOp>({square}), v)});
   Value isNegative = node.less(u, 0);
-  return times(
+  return node.mul(
       node.where(isNegative, node.elementwise<NegOp>({inverse}), inverse),
       1.41421356);
 }

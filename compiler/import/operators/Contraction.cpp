@@ -118,12 +118,8 @@ static ImportResult importGemm(OnnxNode &node) {
 /// groups, O], where C is the number of input channels and O that of output
 /// channels.
 static Value kernelLast(OnnxNode &node, Value w) {
-  int64_t rank = shapeOf(w).size();
-  SmallVector<int64_t> perm;
-  for (int64_t i = 2; i < rank; ++i)
-    perm.push_back(i);
-  perm.push_back(1);
-  perm.push_back(0);
+  auto perm = llvm::to_vector(llvm::seq<int64_t>(2, shapeOf(w).size()));
+  perm.append({1, 0});
   return node.transpose(w, perm);
 }
 
@@ -285,9 +281,7 @@ static ImportResult importConvTranspose(OnnxNode &node) {
   shape.push_back(dimsOf(w)[1] * groups);
   // Transposes the weights of ConvTranspose [C, O / groups, kernel...] to
   // [kernel..., C, O / groups].
-  SmallVector<int64_t> perm;
-  for (size_t i = 0; i < rank; ++i)
-    perm.push_back(2 + i);
+  auto perm = llvm::to_vector(llvm::seq<int64_t>(2, 2 + rank));
   perm.append({0, 1});
   bias = OnnxNode::unlessZeros(bias);
   Value y = node.build<ConvTransposeOp>(

@@ -27,19 +27,13 @@ struct Sizes {
 };
 } // namespace
 
-/// Returns the element type of coordinates: float64 for inputs of float64,
-/// otherwise float32.
-static Type coordinateType(OnnxNode &node) {
-  return node.sumType(elementOf(node.input(0)));
-}
-
 /// Returns one coordinate (`axis` 0: y, 1: x) of all sampled positions, without
 /// their offsets: [kernel positions, output positions, 1]. Coordinates are
 /// scaled so that the input extends from -1 to 1 along the axis: `scale` is 2 /
 /// (size of the input along the axis) in double precision.
 static Value startsOf(OnnxNode &node, const Sizes &sizes,
-                      const WindowGeometry &geometry, Value scale,
-                      int64_t axis) {
+                      const WindowGeometry &geometry, Value scale, int64_t axis,
+                      Type type) {
   Type f64 = node.f64();
   std::vector<double> taps;
   for (int64_t k = 0, inner = *geometry.kernel[1].known(); k < sizes.kernel;
@@ -56,8 +50,7 @@ static Value startsOf(OnnxNode &node, const Sizes &sizes,
   Value p = node.add(node.reshape(places, along),
                      floatConstant(node, {sizes.kernel, 1, 1, 1}, taps, f64));
   p = node.sub(node.mul(p, scale), 1);
-  return node.reshape(node.build<ExpandOp>(node.cast(p, coordinateType(node)),
-                                           ArrayRef<Dim>(all)),
+  return node.reshape(node.expand(node.cast(p, type), all),
                       {sizes.kernel, sizes.places, 1});
 }
 
@@ -68,10 +61,11 @@ static Value coordinates(OnnxNode &node, const Sizes &sizes,
                          const WindowGeometry &geometry, Value offset,
                          const Dim &size, int64_t axis) {
   // GridSample places the centre of pixel p at (2 p + 1) / size - 1.
-  Type type = coordinateType(node);
+  // Coordinates are float64 for inputs of float64, otherwise float32.
+  Type type = node.sumType(elementOf(node.input(0)));
   Value length = node.reshape(RunTimeInts(node).sizes(size), {});
   Value scale = node.div(2, node.cast(length, node.f64()));
-  Value from = startsOf(node, sizes, geometry, scale, axis);
+  Value from = startsOf(node, sizes, geometry, scale, axis, type);
   scale = node.cast(scale, type);
   Value moved = node.slice(offset, 2, axis, 1);
   moved = node.reshape(

@@ -1,6 +1,7 @@
 // Imports the elementwise operators whose operands or attributes differ between
 // ONNX and the graph dialect.
 
+#include "compiler/import/operators/Quantization.h"
 #include "compiler/import/operators/RunTimeShapes.h"
 #include "dialects/graph/ops/Strings.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -228,19 +229,6 @@ static ImportResult importBitCast(OnnxNode &node) {
   if (width(type) != width(elementOf(x)))
     return node.invalid("both types must have the same width in bits");
   return one(node.build<BitCastOp>(tensorOf(dimsOf(x), type), x));
-}
-
-/// Repeats each element of a scale or zero point `block` times along `axis`,
-/// and cuts the axis of the result to `size` elements.
-static Value repeatedAlong(OnnxNode &node, Value parameter, int64_t axis,
-                           int64_t block, int64_t size) {
-  Dims shape = dimsOf(parameter), wide = shape;
-  wide.insert(wide.begin() + axis + 1, 1);
-  parameter = node.reshape(parameter, wide);
-  wide[axis + 1] = block;
-  shape[axis] = shape[axis] * block;
-  parameter = node.reshape(node.expand(parameter, wide), shape);
-  return node.slice(parameter, axis, 0, size);
 }
 
 /// Repeats each element of a scale or zero point `block_size` times along

@@ -249,14 +249,14 @@ static LogicalResult writeIntoCache(OnnxNode &node, const HeadInputs &in,
   Dim batch = dimsOf(o.query)[0], queries = dimsOf(o.query)[2],
       steps = dimsOf(o.key)[2];
   Value past = node.reshape(node.cast(in.pastLength, i64), {});
-  Value places = node.build<ExpandOp>(past, ArrayRef<Dim>(batch));
+  Value places = node.expand(past, {batch});
   for (auto [x, cache] :
        {std::pair(&o.key, in.pastKey), std::pair(&o.value, in.pastValue)})
     *x = node.build<TensorScatterOp>(cache, *x, places, /*axis=*/2,
                                      /*circular=*/false);
   Dim keys = dimsOf(o.key)[2];
   Value key = node.reshape(positions(node, keys, i64), {1, 1, 1, keys});
-  Value last = node.add(past, sizeValue(node, steps - 1, i64));
+  Value last = node.add(past, sizeValue(node, steps - 1));
   if (node.intAttr("unidirectional", 0))
     last = node.add(
         node.reshape(positions(node, queries, i64), {1, 1, queries, 1}), past);

@@ -3,6 +3,7 @@
 
 #include "compiler/import/operators/FusedActivation.h"
 #include "compiler/import/operators/RowNorm.h"
+#include "compiler/import/operators/RunTimeShapes.h"
 #include "compiler/import/operators/WindowGeometry.h"
 #include "dialects/graph/ops/Movement.h"
 
@@ -48,12 +49,6 @@ static ImportResult importSkipSimplifiedLayerNorm(OnnxNode &node) {
                   /*center=*/false);
 }
 
-/// Returns the rows of the embedding table `table` at `indices`. Indices are
-/// not checked: the user of the generated program must pass valid ones.
-static Value lookUp(OnnxNode &node, Value table, Value indices) {
-  return node.build<GatherOp>(table, indices, /*axis=*/0, /*in_range=*/false);
-}
-
 /// Returns the number of elements equal to 1 in each row of `mask` [rows,
 /// columns], as an int32 vector [rows].
 static Value countOnes(OnnxNode &node, Value mask) {
@@ -77,9 +72,14 @@ static ImportResult importEmbedLayerNorm(OnnxNode &node) {
     return node.invalid(
         "segment_ids and segment_embedding must be given together");
   Dim batch = dimsOf(ids)[0], steps = dimsOf(ids)[1];
+  // Indices are not checked: the user of the generated program must pass valid
+  // ones.
+  auto lookUp = [&](Value table, Value indices) {
+    return gatherAlong(node, table, 0, indices);
+  };
   Value atPlaces;
   if (places) {
-    atPlaces = lookUp(node, positions, places);
+    atPlaces = lookUp(positions, places);
   } else {
     if (!node.requireAtMost(steps, shapeOf(positions)[0]))
       return node.invalid(
@@ -87,8 +87,8 @@ static ImportResult importEmbedLayerNorm(OnnxNode &node) {
           " rows, but the sequence has " + kernel::sizeText(steps) + " words");
     atPlaces = node.slice(positions, 0, 0, dimsOf(ids)[1]);
   }
-  Value sum = sumOf(node, {lookUp(node, words, ids), atPlaces,
-                           segments ? lookUp(node, kinds, segments) : Value()});
+  Value sum = sumOf(node, {lookUp(words, ids), atPlaces,
+                           segments ? lookUp(kinds, segments) : Value()});
   if (!sum)
     return failure();
   Value y = normalizeRows(node, sum, node.input(5), node.input(6),

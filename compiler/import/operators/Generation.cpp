@@ -324,7 +324,7 @@ static Value differsFromLast(OnnxNode &node, Value x, const Dim &all) {
 /// equal elements begins with the one that occurs first in `x`.
 static ImportResult importUnique(OnnxNode &node) {
   RunTimeInts ints(node);
-  Value x = node.input(0);
+  Value x = inputOrConstant(node, 0);
   Dim all = product(dimsOf(x));
   if (node.hasAttr("axis") && shapeOf(x).size() != 1) {
     auto axis = node.axisAttr("axis", 0, shapeOf(x).size());
@@ -343,15 +343,15 @@ static ImportResult importUnique(OnnxNode &node) {
                           tensorOf(ArrayRef(all), node.i64()), v,
                           /*axis=*/0, /*largest=*/false);
   };
-  TopKOp sorted = sort(x);
+  // Narrow floats are compared in float32, which represents them exactly.
+  TopKOp sorted = sort(node.cast(x, node.sumType(elementOf(x))));
   Value isFirst = differsFromLast(node, sorted.getValues(), all);
   // Computes for each sorted element the number of its group of equal elements,
   // and for each group the number of its elements and its first index in `x`.
   Value number = ints.sums(isFirst, /*exclusive=*/false);
   Value group = node.sub(number, 1);
   auto filled = [&](const Dim &value) {
-    return node.build<ExpandOp>(node.reshape(ints.sizes(value), {}),
-                                ArrayRef<Dim>(all));
+    return node.expand(node.reshape(ints.sizes(value), {}), {all});
   };
   Value zeros = filled(0);
   Value counts =

@@ -296,7 +296,7 @@ static LogicalResult readLengths(OnnxNode &node, Grouped &g) {
   Value last = node.reshape(node.cast(node.input(5), i64), {g.batch});
   // If total_sequence_length is the number of new steps, nothing is cached.
   g.isFirst = total->front() == g.steps;
-  Value before = node.add(last, sizeValue(node, Dim(1) - g.steps, i64));
+  Value before = node.add(last, sizeValue(node, Dim(1) - g.steps));
   Value zero = node.scalarConstant(0, i64);
   g.past =
       g.isFirst ? Value(node.expand(zero, {g.batch})) : node.max(before, zero);
@@ -340,7 +340,7 @@ static Value visibleKeys(OnnxNode &node, const Grouped &g) {
   Value own = node.add(query, past);
   Value last = own;
   if (node.intAttr("causal", 1) == 0)
-    last = node.add(past, sizeValue(node, g.steps - 1, i64));
+    last = node.add(past, sizeValue(node, g.steps - 1));
   Value visible = node.lessOrEqual(key, last);
   int64_t window = node.intAttr("local_window_size", -1);
   if (window < 0)

@@ -12,10 +12,6 @@ static bool isIndex(Value v) {
   return isa<IntegerType>(elementOf(v)) && !elementOf(v).isInteger(1);
 }
 
-static RankedTensorType typeLike(Value x, ArrayRef<int64_t> shape) {
-  return RankedTensorType::get(shape, elementOf(x));
-}
-
 /// Whether all indices in input `input` are known to be in [0, size), so that
 /// they need not be wrapped or clamped at run time. Fails with a diagnostic if
 /// an index is out of range in every run.
@@ -150,20 +146,6 @@ static ImportResult importArrayFeatureExtractor(OnnxNode &node) {
     x = node.reshape(x, {1, dimsOf(x)[0]});
   indices = node.reshape(indices, {count});
   return one(node.build<GatherOp>(x, indices, shapeOf(x).size() - 1));
-}
-
-/// Requires an axis of `x` to have at least `size` elements; if this is known
-/// only at run time, the generated program checks it. Fails, without a
-/// diagnostic, if the axis has fewer elements in every run.
-static LogicalResult requireLength(OnnxNode &node, Value x, int64_t axis,
-                                   const Dim &size) {
-  Dim more = dimsOf(x)[axis] - size;
-  if (more.least() >= 0 ||
-      (size.known() && node.requireAtLeast(dimsOf(x)[axis], *size.known())))
-    return success();
-  if (more.most() < 0)
-    return failure();
-  return checkedSize(node, more);
 }
 
 /// Imports Compress: selects the elements for which a condition is true.
@@ -434,7 +416,7 @@ static ImportResult importCol2Im(OnnxNode &node) {
                         "number of the blocks");
   SmallVector<int64_t> shape = {shapeOf(x)[0], shapeOf(x)[1] / size};
   llvm::append_range(shape, *image);
-  return one(node.build<Col2ImOp>(typeLike(x, shape), x, *block, counts,
+  return one(node.build<Col2ImOp>(tensorType(x).clone(shape), x, *block, counts,
                                   strides, dilations,
                                   ArrayRef(pads).take_front(spatial)));
 }
@@ -452,8 +434,8 @@ static ImportResult importDet(OnnxNode &node) {
         "the input must consist of square floating-point matrices");
   // The determinant of an empty matrix is 1.
   if (sizes.back() == 0)
-    return one(node.build<ExpandOp>(node.scalarConstant(1, elementOf(x)),
-                                    ArrayRef<Dim>(sizes).drop_back(2)));
+    return one(node.expand(node.scalarConstant(1, elementOf(x)),
+                           ArrayRef(sizes).drop_back(2)));
   auto op = DetOp::create(node.builder, node.loc, x);
   return one(op.getResult());
 }

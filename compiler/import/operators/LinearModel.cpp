@@ -4,6 +4,7 @@
 #include "compiler/import/operators/ClassScores.h"
 #include "compiler/import/operators/FusedActivation.h"
 #include "compiler/import/operators/Products.h"
+#include "compiler/import/operators/RunTimeShapes.h"
 #include "dialects/graph/ops/Movement.h"
 
 using namespace mlir;
@@ -66,20 +67,6 @@ static ImportResult importScaler(OnnxNode &node) {
   return one(node.cast(node.mul(centered, *scale), f32));
 }
 
-/// Imports Imputer for integers.
-static ImportResult imputedIntegers(OnnxNode &node) {
-  Value x = node.input(0);
-  Type type = elementOf(x);
-  SmallVector<int64_t> numbers = node.intsAttr("imputed_value_int64s");
-  if (numbers.empty())
-    return node.invalid("`imputed_value_int64s` is missing");
-  if (failed(checkCount(node, "imputed_value_int64s", numbers.size(), x)))
-    return failure();
-  int64_t missing = node.intAttr("replaced_value_int64", 0);
-  Value isMissing = node.equal(x, node.cast(node.integers(missing), type));
-  return one(node.where(isMissing, node.cast(node.integers(numbers), type), x));
-}
-
 /// Imports Imputer: replaces each element equal to the value that marks missing
 /// data, which may be NaN, by the imputed value of its feature.
 static ImportResult importImputer(OnnxNode &node) {
@@ -87,18 +74,23 @@ static ImportResult importImputer(OnnxNode &node) {
   if (failed(checkRows(node)))
     return failure();
   Type type = elementOf(x);
-  if (!isa<FloatType>(type))
-    return imputedIntegers(node);
-  SmallVector<double> numbers = node.floatsAttr("imputed_value_floats");
-  if (numbers.empty())
-    return node.invalid("`imputed_value_floats` is missing");
-  double missing = node.floatAttr("replaced_value_float", 0);
-  auto given = perFeature(node, "imputed_value_floats", numbers, x, type);
-  if (failed(given))
+  bool isReal = isa<FloatType>(type);
+  const char *name = isReal ? "imputed_value_floats" : "imputed_value_int64s";
+  SmallVector<double> floats = node.floatsAttr(name);
+  SmallVector<int64_t> integers = node.intsAttr(name);
+  int64_t count = isReal ? floats.size() : integers.size();
+  if (count == 0)
+    return node.invalid("`" + Twine(name) + "` is missing");
+  if (failed(checkCount(node, name, count, x)))
     return failure();
-  Value isMissing = std::isnan(missing) ? node.elementwise<IsNaNOp>({x})
-                                        : node.equal(x, missing);
-  return one(node.where(isMissing, *given, x));
+  double missing = node.floatAttr("replaced_value_float", 0);
+  Value isMissing = !isReal
+                        ? node.equal(x, node.intAttr("replaced_value_int64", 0))
+                    : std::isnan(missing) ? node.elementwise<IsNaNOp>({x})
+                                          : node.equal(x, missing);
+  Value imputed = isReal ? floatConstant(node, {count}, floats, type)
+                         : node.cast(node.integers(integers), type);
+  return one(node.where(isMissing, imputed, x));
 }
 
 /// Imports Normalizer: divides each row by its largest element, by the sum of
@@ -147,10 +139,7 @@ static ImportResult importFeatureVectorizer(OnnxNode &node) {
     // if it had the smallest possible number of features. A slice then cuts the
     // row to the declared size.
     Dim has = dimsOf(x)[1];
-    if (int64_t missing = sizes[i] - has.least(); missing > 0)
-      x = node.builder.createOrFold<PadOp>(
-          node.loc, x, node.scalarConstant(0, f32), ArrayRef<int64_t>{0, 0},
-          ArrayRef<int64_t>{0, missing});
+    x = extendedAlong(node, x, 1, sizes[i] - has.least());
     if (!(dimsOf(x)[1] == sizes[i]))
       x = node.slice(x, 1, 0, sizes[i]);
     if (i > 0 && !node.takeEqual(dimsOf(x)[0], dimsOf(parts[0])[0]))

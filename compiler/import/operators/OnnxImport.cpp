@@ -9,17 +9,18 @@ using namespace mlir;
 
 namespace ingot::graph {
 
+static Attribute integerAttr(Type type, int64_t value) {
+  return IntegerAttr::get(type, APInt(type.getIntOrFloatBitWidth(), value,
+                                      /*isSigned=*/true,
+                                      /*implicitTrunc=*/true));
+}
+
 Value OnnxNode::scalarConstant(double value, Type elementType) {
-  auto type = RankedTensorType::get({}, elementType);
-  Attribute attr;
-  if (isa<FloatType>(elementType))
-    attr = builder.getFloatAttr(elementType, value);
-  else
-    attr = IntegerAttr::get(
-        elementType, APInt(elementType.getIntOrFloatBitWidth(),
-                           static_cast<uint64_t>(static_cast<int64_t>(value)),
-                           /*isSigned=*/true, /*implicitTrunc=*/true));
-  return constant(DenseElementsAttr::get(type, attr));
+  return constant(DenseElementsAttr::get(
+      RankedTensorType::get({}, elementType),
+      isa<FloatType>(elementType)
+          ? builder.getFloatAttr(elementType, value)
+          : integerAttr(elementType, static_cast<int64_t>(value))));
 }
 
 Value OnnxNode::integers(ArrayRef<int64_t> shape, ArrayRef<int64_t> values) {
@@ -269,11 +270,8 @@ Value OnnxNode::valueOf(const Operand &operand, const Operand &other) {
   Type type = elementOf(other.value);
   if (!operand.isWhole || isa<FloatType>(type))
     return scalarConstant(operand.real, type);
-  return constant(DenseElementsAttr::get(
-      RankedTensorType::get({}, type),
-      Attribute(IntegerAttr::get(
-          type, APInt(type.getIntOrFloatBitWidth(), operand.whole,
-                      /*isSigned=*/true, /*implicitTrunc=*/true)))));
+  return constant(DenseElementsAttr::get(RankedTensorType::get({}, type),
+                                         integerAttr(type, operand.whole)));
 }
 
 template <typename OpT>

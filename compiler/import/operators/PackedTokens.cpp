@@ -6,12 +6,6 @@ using namespace mlir;
 
 namespace ingot::graph {
 
-/// Converts a tensor of `count` integers of any type to a vector of type si64.
-static Value flatInts(OnnxNode &node, Value x, const Dim &count) {
-  Type i64 = node.i64();
-  return node.reshape(node.cast(x, i64), {count});
-}
-
 static Value zeros(OnnxNode &node, const Dim &count) {
   return node.builder.createOrFold<ExpandOp>(
       node.loc, RunTimeInts(node).number(0), ArrayRef<Dim>(count));
@@ -20,7 +14,7 @@ static Value zeros(OnnxNode &node, const Dim &count) {
 PackedTokens::PackedTokens(OnnxNode &node, Value given)
     : node(node), given(given) {
   Dim all = sequences() * places();
-  offsets = flatInts(node, given, all);
+  offsets = RunTimeInts(node).vector(given);
   tokens = RunTimeInts(node).put(zeros(node, all), offsets, node.countTo(all));
 }
 
@@ -58,8 +52,7 @@ Value PackedTokens::lengths(Value ends) {
           dimsOf(ends)[0], sequences() + 1,
           "the length of cumulative_sequence_length, and the batch size + 1")))
     return {};
-  Value all = flatInts(node, ends, sequences() + 1),
-        first = node.countTo(sequences());
+  Value all = ints.vector(ends), first = node.countTo(sequences());
   return node.sub(ints.take(all, node.add(first, 1)), ints.take(all, first));
 }
 
@@ -67,7 +60,7 @@ static ImportResult importRemovePadding(OnnxNode &node) {
   RunTimeInts ints(node);
   Value x = node.input(0), counts = node.input(1);
   Dim sequences = dimsOf(x)[0], places = dimsOf(x)[1], all = sequences * places;
-  counts = flatInts(node, counts, sequences);
+  counts = ints.vector(counts);
   Value place = node.reshape(node.countTo(places), {1, places});
   Value isToken = node.less(place, node.reshape(counts, {sequences, 1}));
   isToken = node.reshape(isToken, {all});

@@ -68,24 +68,22 @@ static std::optional<SlicedAxis> sliceOfAxis(const Dim &size, Dim start,
 /// position of the slice is known only at run time.
 static Value gatherFrom(OnnxNode &node, Value x, int64_t axis,
                         const SlicedAxis &part) {
-  MLIRContext *context = node.builder.getContext();
-  Type i64 = node.i64();
+  RunTimeInts ints(node);
   constexpr int64_t fewPlaces = 64;
   Value indices;
   if (part.count.known().value_or(INT64_MAX) <= fewPlaces) {
     Dims places;
     for (int64_t i = 0; i < *part.count.known(); ++i)
       places.push_back(part.first + i * part.step);
-    indices = node.build<SizesOp>(
-        RankedTensorType::get({int64_t(places.size())}, i64),
-        kernel::sizesAttr(places, context));
+    indices = ints.sizes(places);
   } else {
-    Value first = node.build<SizesOp>(RankedTensorType::get({}, i64),
-                                      kernel::sizesAttr(part.first, context));
-    Value places = node.countTo(part.count);
+    Value first = node.build<SizesOp>(
+        RankedTensorType::get({}, node.i64()),
+        kernel::sizesAttr(part.first, node.builder.getContext()));
+    indices = node.countTo(part.count);
     if (part.step != 1)
-      places = node.mul(places, double(part.step));
-    indices = node.add(places, first);
+      indices = node.mul(indices, part.step);
+    indices = node.add(indices, first);
   }
   return node.build<GatherOp>(x, indices, axis, /*in_range=*/true);
 }

@@ -31,43 +31,33 @@ struct IntegerRange {
   }
 };
 
-/// Rounds floats by one of QONNX's rounding modes.
-class Rounding {
-public:
-  explicit Rounding(OnnxNode &node) : node(node) {}
-
-  /// Returns `x` rounded by `mode`; null with a diagnostic if QONNX does not
-  /// have this mode.
-  Value operator()(Value x, StringRef mode) {
-    if (mode == "ROUND" || mode == "HALF_EVEN")
-      return node.elementwise<RoundOp>({x});
-    if (mode == "FLOOR")
-      return node.elementwise<FloorOp>({x});
-    if (mode == "CEIL")
-      return node.elementwise<CeilOp>({x});
-    // The other modes round the magnitude of `x`.
-    Value size = node.elementwise<AbsOp>({x}),
-          half = node.scalarConstant(0.5, elementOf(x));
-    if (mode == "UP")
-      size = node.elementwise<CeilOp>({size});
-    else if (mode == "DOWN" || mode == "ROUND_TO_ZERO")
-      size = node.elementwise<FloorOp>({size});
-    else if (mode == "HALF_UP")
-      size = node.elementwise<FloorOp>({node.add(size, half)});
-    else if (mode == "HALF_DOWN")
-      size = node.elementwise<CeilOp>({node.sub(size, half)});
-    else
-      return (void)node.invalid("`rounding_mode` is `" + mode +
-                                "`, which is no rounding mode"),
-             Value();
-    return node.mul(node.elementwise<SignOp>({x}), size);
-  }
-
-private:
-  OnnxNode &node;
-};
-
 } // namespace
+
+/// Returns `x` rounded by `mode`; null with a diagnostic if QONNX does not have
+/// this rounding mode.
+static Value rounded(OnnxNode &node, Value x, StringRef mode) {
+  if (mode == "ROUND" || mode == "HALF_EVEN")
+    return node.elementwise<RoundOp>({x});
+  if (mode == "FLOOR")
+    return node.elementwise<FloorOp>({x});
+  if (mode == "CEIL")
+    return node.elementwise<CeilOp>({x});
+  // The other modes round the magnitude of `x`.
+  Value size = node.elementwise<AbsOp>({x}),
+        half = node.scalarConstant(0.5, elementOf(x));
+  if (mode == "UP")
+    size = node.elementwise<CeilOp>({size});
+  else if (mode == "DOWN" || mode == "ROUND_TO_ZERO")
+    size = node.elementwise<FloorOp>({size});
+  else if (mode == "HALF_UP")
+    size = node.elementwise<FloorOp>({node.add(size, half)});
+  else if (mode == "HALF_DOWN")
+    size = node.elementwise<CeilOp>({node.sub(size, half)});
+  else
+    return noValue(node.invalid("`rounding_mode` is `" + mode +
+                                "`, which is no rounding mode"));
+  return node.mul(node.elementwise<SignOp>({x}), size);
+}
 
 /// Returns the number that all elements of input `i` are equal to; fails with a
 /// diagnostic if they differ or are unknown.
@@ -120,18 +110,12 @@ static ImportResult importQuant(OnnxNode &node) {
       q = node.max(q, std::ceil(range.least));
     if (!q)
       return failure();
-    SmallVector<Value> operands{q, scale, bias};
-    RankedTensorType type =
-        node.elementwiseType(operands, [&](ArrayRef<Type>) { return real; });
-    if (!type)
-      return failure();
-    return one(
-        node.build<DequantizeOp>(type, operands[0], operands[1], operands[2]));
+    return one(dequantize(node, q, scale, bias));
   }
   Value y = node.add(node.div(x, scale), zero);
   y = node.min(y, range.most);
   y = node.max(y, range.least);
-  y = Rounding(node)(y, mode);
+  y = rounded(node, y, mode);
   if (!y)
     return failure();
   return one(node.mul(node.sub(y, zero), scale));
@@ -160,7 +144,7 @@ static ImportResult importTrunc(OnnxNode &node) {
   Value y = node.add(node.div(x, scale), zero);
   y = node.elementwise<RoundOp>({y});
   y = node.div(y, std::exp2(*before - *after));
-  y = Rounding(node)(y, mode);
+  y = rounded(node, y, mode);
   if (!y)
     return failure();
   return one(node.mul(node.sub(y, zero), scale));

@@ -13,6 +13,7 @@
 
 #include "compiler/import/operators/OnnxImport.h"
 #include "compiler/import/operators/Products.h"
+#include "compiler/import/operators/Quantization.h"
 #include "compiler/import/operators/WindowGeometry.h"
 #include "dialects/graph/ops/Movement.h"
 
@@ -157,23 +158,12 @@ Value requantize(OnnxNode &node, Value acc, Value aScale, Value bScale,
       node.div(node.mul(node.cast(aScale, f32), node.cast(bScale, f32)),
                node.cast(yScale, f32));
   Value scaled = node.mul(node.cast(acc, f32), scale);
-  Type type = elementOf(yZero);
-  SmallVector<Value> operands{scaled, yZero};
-  RankedTensorType result =
-      node.elementwiseType(operands, [&](ArrayRef<Type>) { return type; });
-  if (!result)
-    return {};
-  if (result.getShape() != shapeOf(acc))
+  Value y = quantize(node, scaled, node.scalarConstant(1, f32), yZero,
+                     elementOf(yZero));
+  if (y && shapeOf(y) != shapeOf(acc))
     return noValue(node.invalid(
         "the shape of a scale or zero point does not match the result"));
-  scaled = operands[0];
-  yZero = operands[1];
-  NamedAttribute saturate =
-      node.builder.getNamedAttr("saturate", node.builder.getI64IntegerAttr(1));
-  return QuantizeOp::create(
-             node.builder, node.loc, TypeRange{result},
-             ValueRange{scaled, node.scalarConstant(1, f32), yZero}, saturate)
-      .getResult();
+  return y;
 }
 
 static ImportResult importMatMulInteger(OnnxNode &node) {

@@ -187,16 +187,7 @@ static ImportResult keepAll(OnnxNode &node) {
   SmallVector<Value> results{x};
   if (node.numOutputs() > 1) {
     Type type = node.opset < 10 ? elementOf(x) : node.builder.getI1Type();
-    Attribute one = isa<FloatType>(type) ? Attribute(FloatAttr::get(type, 1.0))
-                                         : node.builder.getBoolAttr(true);
-    auto ones = [&](ArrayRef<int64_t> shape) {
-      return node.constant(
-          DenseElementsAttr::get(RankedTensorType::get(shape, type), one));
-    };
-    Dims sizes = dimsOf(x);
-    results.push_back(hasDynamicSizes(x.getType())
-                          ? node.expand(ones({}), sizes)
-                          : ones(shapeOf(x)));
+    results.push_back(node.expand(node.scalarConstant(1, type), dimsOf(x)));
   }
   return results;
 }

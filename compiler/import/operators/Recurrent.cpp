@@ -6,7 +6,7 @@
 //   gates = matmul(x, transpose(W)) + (Wb + Rb)
 //   y, h = graph.gru(gates, transpose(R), h0)
 
-#include "compiler/import/operators/OnnxImport.h"
+#include "compiler/import/operators/RunTimeShapes.h"
 #include "dialects/graph/ops/Movement.h"
 
 using namespace mlir;
@@ -187,11 +187,8 @@ Value RecurrentLayer::inputGates(int64_t direction, int64_t recurrentBiases) {
   if (Value bias = part(3, direction)) {
     Value sum = node.slice(bias, 0, 0, width);
     Value recurrent = node.slice(bias, 0, width, recurrentBiases * hidden);
-    if (recurrentBiases < gateCount)
-      recurrent = PadOp::create(
-          node.builder, node.loc, recurrent,
-          node.scalarConstant(0, elementOf(x)), ArrayRef<int64_t>{0},
-          ArrayRef<int64_t>{width - recurrentBiases * hidden});
+    recurrent =
+        extendedAlong(node, recurrent, 0, width - recurrentBiases * hidden);
     sum = node.add(sum, recurrent);
     gates = node.add(gates, sum);
   }
@@ -222,17 +219,22 @@ Value RecurrentLayer::joinStates(ArrayRef<Value> states) {
 // The three layers
 //===----------------------------------------------------------------------===//
 
-/// Returns the results of a recurrent layer. `build` creates the operator of
-/// one direction, given its number.
+/// Returns the results of a recurrent layer: the output of all steps and the
+/// final states. `build` creates the operator of one direction, given its
+/// number.
 template <typename Build>
 static SmallVector<Value> overDirections(RecurrentLayer &layer, Build build) {
-  SmallVector<Value> ys, hs;
-  for (int64_t d = 0; d < layer.directions; ++d) {
-    auto op = build(d);
-    ys.push_back(op.getY());
-    hs.push_back(op.getH());
-  }
-  return {layer.joinSteps(ys), layer.joinStates(hs)};
+  SmallVector<SmallVector<Value>> parts;
+  for (int64_t d = 0; d < layer.directions; ++d)
+    // The last result of the operator is memory for its computation.
+    for (auto [i, part] : llvm::enumerate(build(d)->getResults().drop_back())) {
+      parts.resize(std::max(parts.size(), i + 1));
+      parts[i].push_back(part);
+    }
+  SmallVector<Value> results{layer.joinSteps(parts[0])};
+  for (ArrayRef<Value> states : ArrayRef(parts).drop_front())
+    results.push_back(layer.joinStates(states));
+  return results;
 }
 
 static ImportResult importRNN(OnnxNode &node) {
@@ -275,21 +277,15 @@ static ImportResult importLSTM(OnnxNode &node) {
   RecurrentLayer layer(node, 4);
   if (failed(layer.read({"Sigmoid", "Tanh", "Tanh"})))
     return failure();
-  SmallVector<Value> ys, hs, cs;
-  for (int64_t d = 0; d < layer.directions; ++d) {
-    auto op = LSTMOp::create(
-        node.builder, node.loc, layer.inputGates(d, 4),
-        layer.recurrentWeights(d), layer.initialState(5, d),
-        layer.initialState(6, d), layer.part(7, d), node.input(4),
-        layer.isReverse(d), layer.names(d), layer.values(d, &Activation::alpha),
-        layer.values(d, &Activation::beta), layer.clip(),
-        node.intAttr("input_forget", 0) != 0);
-    ys.push_back(op.getY());
-    hs.push_back(op.getH());
-    cs.push_back(op.getC());
-  }
-  return SmallVector<Value>{layer.joinSteps(ys), layer.joinStates(hs),
-                            layer.joinStates(cs)};
+  return overDirections(layer, [&](int64_t d) {
+    return LSTMOp::create(node.builder, node.loc, layer.inputGates(d, 4),
+                          layer.recurrentWeights(d), layer.initialState(5, d),
+                          layer.initialState(6, d), layer.part(7, d),
+                          node.input(4), layer.isReverse(d), layer.names(d),
+                          layer.values(d, &Activation::alpha),
+                          layer.values(d, &Activation::beta), layer.clip(),
+                          node.intAttr("input_forget", 0) != 0);
+  });
 }
 
 void registerRecurrentImports(OnnxRegistry &registry) {

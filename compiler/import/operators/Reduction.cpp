@@ -136,37 +136,27 @@ static ImportResult importReduction(OnnxNode &node) {
 
 /// Computes log(sum(e^x)) as m + log(sum(e^(x - m))), so that nothing
 /// overflows. m is the maximum of x, or 0 if the maximum is infinite.
-static ImportResult logSumExpByInput(OnnxNode &node) {
-  RunTimeReduction reduction(node);
-  if (failed(reduction.prepare()))
-    return failure();
-  Type given = elementOf(node.input(0));
-  Value x = node.cast(node.input(0),
-                      isa<FloatType>(given) ? node.sumType(given) : node.f64());
-  Value maximum = reduction.combine(x, combinationOf<ReduceMaxOp>());
-  Value m = node.where(node.elementwise<IsInfOp>(maximum), 0, maximum);
-  Value terms = node.elementwise<ExpOp>(node.sub(x, reduction.spread(m)));
-  Value sum = node.elementwise<LogOp>(
-      reduction.combine(terms, combinationOf<ReduceSumOp>()));
-  return one(node.cast(node.add(sum, m), given));
-}
-
 static ImportResult importLogSumExp(OnnxNode &node) {
-  if (hasRunTimeAxes(node, 18))
-    return logSumExpByInput(node);
-  auto axes = reducedAxes(node, 18);
-  if (failed(axes))
+  RunTimeReduction reduction(node);
+  bool isOpen = hasRunTimeAxes(node, 18);
+  FailureOr<SmallVector<int64_t>> axes = SmallVector<int64_t>();
+  if (isOpen ? failed(reduction.prepare())
+             : failed(axes = reducedAxes(node, 18)))
     return failure();
   // ReduceLogSumExp of integers is computed in double precision.
   Type given = elementOf(node.input(0));
   Value x = node.cast(node.input(0),
                       isa<FloatType>(given) ? node.sumType(given) : node.f64());
-  Value maximum = node.build<ReduceMaxOp>(x, *axes);
-  Value infinite = node.elementwise<IsInfOp>(maximum);
-  Value m = node.where(infinite, 0, maximum);
-  Value terms = node.elementwise<ExpOp>(node.sub(x, m));
-  Value sum = node.build<ReduceLogSumOp>(terms, *axes);
-  return finishReduction(node, node.cast(node.add(sum, m), given), *axes);
+  Value most = isOpen ? reduction.combine(x, combinationOf<ReduceMaxOp>())
+                      : node.build<ReduceMaxOp>(x, *axes);
+  Value m = node.where(node.elementwise<IsInfOp>(most), 0, most);
+  Value terms =
+      node.elementwise<ExpOp>(node.sub(x, isOpen ? reduction.spread(m) : m));
+  Value sum = isOpen ? node.elementwise<LogOp>(reduction.combine(
+                           terms, combinationOf<ReduceSumOp>()))
+                     : node.build<ReduceLogSumOp>(terms, *axes);
+  Value y = node.cast(node.add(sum, m), given);
+  return isOpen ? one(y) : finishReduction(node, y, *axes);
 }
 
 template <typename OpT>

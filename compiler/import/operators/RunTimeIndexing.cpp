@@ -232,7 +232,7 @@ ImportResult uniqueAlong(OnnxNode &node, int64_t axis) {
   if (failed(distinct))
     return failure();
   auto zeros = [&](const Dim &size) {
-    return node.build<ExpandOp>(ints.number(0), ArrayRef<Dim>(size));
+    return node.expand(ints.number(0), {size});
   };
   // Slices that are equal to an earlier slice are scattered to an index after
   // those of all distinct slices.

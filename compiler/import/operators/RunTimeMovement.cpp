@@ -83,15 +83,8 @@ ImportResult squeezeByInput(OnnxNode &node) {
     return node.invalid("more axes are squeezed than the input has");
   if (left == 0)
     return one(reshapeAtRunTime(node, x, {}));
-  // Moves the sizes of the remaining axes to the front, in their order, and the
-  // sizes of the removed axes to the end, where they are cut off.
-  Value gone = maskOf(ints, axes, rank);
-  Value stay = node.sub(1, gone);
-  Value to = node.where(node.equal(gone, 1), left,
-                        ints.sums(stay, /*exclusive=*/true));
-  Value sizes = ints.put(ints.numbers(SmallVector<int64_t>(left + 1, 1)), to,
-                         ints.sizes(from));
-  return reshaped(node, x, readSizesOf(node, ints.part(sizes, 0, left), from));
+  Value sizes = ints.without(ints.sizes(from), maskOf(ints, axes, rank), left);
+  return reshaped(node, x, readSizesOf(node, sizes, from));
 }
 
 ImportResult unsqueezeByInput(OnnxNode &node) {

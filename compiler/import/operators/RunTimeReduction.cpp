@@ -53,17 +53,11 @@ LogicalResult RunTimeReduction::prepare() {
   for (const Dim &each : from)
     bounds.push_back(std::max<int64_t>(each.most(), 1));
   if (!keeps) {
-    // Moves the sizes of the remaining axes to the front, in their order, and
-    // the sizes of the reduced axes to the end, where they are cut off.
     int64_t left = rank - count, largest = 1;
     for (std::optional<int64_t> bound : bounds)
       largest = std::max(largest, *bound);
     bounds.assign(left, largest);
-    Value slot = node.where(
-        isReduced, left, ints.sums(node.sub(1, reduced), /*exclusive=*/true));
-    sizes = ints.part(
-        ints.put(ints.numbers(SmallVector<int64_t>(left + 1, 1)), slot, size),
-        0, left);
+    sizes = ints.without(size, reduced, left);
   }
   if (bounds.empty())
     return success();

@@ -47,8 +47,6 @@ private:
     Type f64 = node.f64();
     return node.cast(node.div(node.cast(x, f64), node.cast(y, f64)), real);
   }
-  Value floor(Value x) { return node.build<FloorOp>(x); }
-  Value ceil(Value x) { return node.build<CeilOp>(x); }
   /// Returns x if `length` is 1, else y.
   Value ifOne(Value length, Value x, Value y) {
     return node.where(node.equal(length, 1), x, y);
@@ -100,11 +98,12 @@ Value AxisOfRun::coordinates() {
 
 Value AxisOfRun::nearestTo(Value x) {
   if (mode.nearest == "floor")
-    return floor(x);
+    return node.build<FloorOp>(x);
   if (mode.nearest == "ceil")
-    return ceil(x);
-  return mode.nearest == "round_prefer_ceil" ? floor(node.add(x, 0.5))
-                                             : ceil(node.sub(x, 0.5));
+    return node.build<CeilOp>(x);
+  return mode.nearest == "round_prefer_ceil"
+             ? node.build<FloorOp>(node.add(x, 0.5))
+             : node.build<CeilOp>(node.sub(x, 0.5));
 }
 
 /// Returns the weights of input elements at the given distances from the
@@ -141,7 +140,7 @@ Value AxisOfRun::resampled(Value x, Value at) {
   int64_t taps = offsets.size();
   Value column = node.reshape(at, {to, 1});
   Value places =
-      node.add(floor(column),
+      node.add(node.build<FloorOp>(column),
                node.cast(node.reshape(ints.numbers(offsets), {1, taps}), real));
   Value distance = node.sub(places, column);
   Value weights = kernel(squeeze ? node.mul(distance, squeeze) : distance);

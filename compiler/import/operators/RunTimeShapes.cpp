@@ -90,40 +90,45 @@ Value RunTimeInts::put(Value vector, Value at, Value values) {
   return node.build<ScatterElementsOp>(vector, at, values, "none", 0);
 }
 
+Value RunTimeInts::without(Value vector, Value mask, int64_t left) {
+  // Moves the remaining elements to the front and all others to the end, where
+  // they are cut off.
+  Value to = node.where(node.equal(mask, 1), left,
+                        sums(node.sub(1, mask), /*exclusive=*/true));
+  return part(put(numbers(SmallVector<int64_t>(left + 1, 1)), to, vector), 0,
+              left);
+}
+
 Value RunTimeInts::take(Value vector, Value at) {
   return gatherAlong(node, vector, 0, at);
 }
 
-/// Returns the element that fills extended axes: 0, or the empty string.
-static Value fillerOf(OnnxNode &node, Type type) {
-  return isString(type)
-             ? buildStrings(node.builder, node.loc, {}, {std::string()})
-             : node.scalarConstant(0, type);
+Value extendedAlong(OnnxNode &node, Value x, int64_t axis, int64_t count) {
+  if (count <= 0)
+    return x;
+  Value filler = isString(elementOf(x))
+                     ? buildStrings(node.builder, node.loc, {}, {std::string()})
+                     : node.scalarConstant(0, elementOf(x));
+  SmallVector<int64_t> low(shapeOf(x).size(), 0), high(low);
+  high[axis] = count;
+  return node.builder.createOrFold<PadOp>(node.loc, x, filler, low, high);
 }
 
 Value gatherAlong(OnnxNode &node, Value x, int64_t axis, Value positions) {
   // If the axis is always empty, no position is read, but the number of
   // positions may be dynamic. A padding element keeps the gather valid.
-  if (dimsOf(x)[axis].most() == 0) {
-    SmallVector<int64_t> low(shapeOf(x).size(), 0), high(low);
-    high[axis] = 1;
-    x = node.builder.createOrFold<PadOp>(
-        node.loc, x, fillerOf(node, elementOf(x)), low, high);
-  }
+  if (dimsOf(x)[axis].most() == 0)
+    x = extendedAlong(node, x, axis, 1);
   return node.build<GatherOp>(x, positions, axis, /*in_range=*/false);
 }
 
 Value resizedAlong(OnnxNode &node, Value x, int64_t axis, const Dim &size) {
-  Dims sizes = dimsOf(x);
-  if (sizes[axis] == size)
+  Dim own = dimsOf(x)[axis];
+  if (own == size)
     return x;
   // Operators may read the elements after the old end of the axis, so these
   // elements are set to 0 or the empty string.
-  SmallVector<int64_t> low(sizes.size(), 0), high(low);
-  high[axis] = std::max<int64_t>(0, size.most() - sizes[axis].least());
-  if (high[axis] > 0)
-    x = node.builder.createOrFold<PadOp>(
-        node.loc, x, fillerOf(node, elementOf(x)), low, high);
+  x = extendedAlong(node, x, axis, size.most() - own.least());
   return node.slice(x, axis, 0, size);
 }
 
@@ -162,6 +167,17 @@ FailureOr<Dims> readBoundedSizes(OnnxNode &node, Value counts) {
   return node.readSizes(counts, most);
 }
 
+LogicalResult requireLength(OnnxNode &node, Value x, int64_t axis,
+                            const Dim &size) {
+  Dim more = dimsOf(x)[axis] - size;
+  if (more.least() >= 0 ||
+      (size.known() && node.requireAtLeast(dimsOf(x)[axis], *size.known())))
+    return success();
+  if (more.most() < 0)
+    return failure();
+  return checkedSize(node, more);
+}
+
 LogicalResult checkSizes(OnnxNode &node, MutableArrayRef<Dim> sizes) {
   for (Dim &size : sizes) {
     if (size.least() >= 0 || size.most() < 0)
@@ -186,9 +202,12 @@ FailureOr<Dims> sizesOfInput(OnnxNode &node, unsigned i, StringRef what,
 }
 
 FailureOr<Value> positionsOfInput(OnnxNode &node, unsigned i) {
-  if (!node.isConstant(i))
-    return positionsOf(node, node.elementwise<NotOp>(
-                                 {node.equal(node.flat(node.input(i)), 0)}));
+  if (!node.isConstant(i)) {
+    Value x = node.flat(node.input(i));
+    return positionsOf(node, elementOf(x).isInteger(1)
+                                 ? x
+                                 : node.elementwise<NotOp>({node.equal(x, 0)}));
+  }
   auto values = node.requireFloats(i, "elements");
   if (failed(values))
     return failure();

@@ -56,6 +56,9 @@ public:
   /// Returns `vector` with element at[i] replaced by values[i]; negative
   /// positions count from the end.
   mlir::Value put(mlir::Value vector, mlir::Value at, mlir::Value values);
+  /// Returns the `left` elements of `vector` for which the element of `mask` is
+  /// 0, not 1, in their order.
+  mlir::Value without(mlir::Value vector, mlir::Value mask, int64_t left);
   /// Returns the elements of `vector` at the positions `at`; positions out of
   /// range are clamped.
   mlir::Value take(mlir::Value vector, mlir::Value at);
@@ -68,6 +71,10 @@ private:
 /// Positions out of range are clamped.
 mlir::Value gatherAlong(OnnxNode &node, mlir::Value x, int64_t axis,
                         mlir::Value positions);
+/// Extends an axis of `x` by `count` zeros or empty strings at its end; returns
+/// `x` if `count` is not positive.
+mlir::Value extendedAlong(OnnxNode &node, mlir::Value x, int64_t axis,
+                          int64_t count);
 /// Cuts an axis of `x` to `size` elements, or extends it with zeros or empty
 /// strings.
 mlir::Value resizedAlong(OnnxNode &node, mlir::Value x, int64_t axis,
@@ -75,6 +82,11 @@ mlir::Value resizedAlong(OnnxNode &node, mlir::Value x, int64_t axis,
 /// Cuts a vector to `count` elements, or extends it with zeros or empty
 /// strings.
 mlir::Value resizedFlat(OnnxNode &node, mlir::Value flat, const Dim &count);
+/// Requires an axis of `x` to have at least `size` elements; if this is known
+/// only at run time, the generated program checks it. Fails, without a
+/// diagnostic, if the axis has fewer elements in every run.
+mlir::LogicalResult requireLength(OnnxNode &node, mlir::Value x, int64_t axis,
+                                  const Dim &size);
 /// Reshapes `x` to `sizes`. The generated program fails unless the numbers of
 /// elements are equal.
 mlir::Value reshapeAtRunTime(OnnxNode &node, mlir::Value x,

@@ -5,6 +5,7 @@
 #include "compiler/import/operators/RunTimeSignal.h"
 
 #include "compiler/import/operators/RunTimeShapes.h"
+#include "compiler/import/operators/ShapeArguments.h"
 #include "dialects/graph/ops/Movement.h"
 
 using namespace mlir;
@@ -241,17 +242,20 @@ FailureOr<Value> framesOf(OnnxNode &node) {
     auto given = sizeInput(node, 3, "frame_length");
     if (failed(given))
       return failure();
+    if (window && surelyDiffer(*given, length))
+      return node.invalid("frame_length must be the length of the window");
     if (window && mayDiffer(*given, length))
       node.checkEqual(*given, length);
     if (!window)
       length = *given;
   }
-  auto known = node.elementsIn(ints.input(1)).front();
+  Value step = ints.vector(inputOrConstant(node, 1));
+  auto known = node.elementsIn(step).front();
   if ((known && known->most() < 1) || length.most() < 1 ||
       (samples - length).most() < 0)
     return node.invalid("frame_step must be positive, and frame_length between "
                         "1 and the number of samples");
-  Value step = node.reshape(ints.input(1), {});
+  step = node.reshape(step, {});
   Value room = node.sub(node.reshape(ints.sizes(samples), {}),
                         node.reshape(ints.sizes(length), {}));
   Value count = node.add(ints.div(room, step), 1);
@@ -297,17 +301,17 @@ struct Doubles {
 /// Returns the edges [count + 2] of the `count` mel bands, as bins of the
 /// spectrum: band i begins at edge i, has its peak at edge i + 1 and ends at
 /// edge i + 2.
-static Value melEdges(OnnxNode &node, const Dim &count, Value length) {
+static Value melEdges(OnnxNode &node, ArrayRef<Value> inputs, const Dim &count,
+                      Value length) {
   RunTimeInts ints(node);
   Doubles d{node};
-  auto scalar = [&](unsigned i) { return node.reshape(node.input(i), {}); };
-  Value first = d.toMel(d.of(scalar(3)));
-  Value step = node.div(node.sub(d.toMel(d.of(scalar(4))), first),
+  Value first = d.toMel(d.of(inputs[3]));
+  Value step = node.div(node.sub(d.toMel(d.of(inputs[4])), first),
                         d.of(node.reshape(ints.sizes(count + 2), {})));
   Value hertz =
       d.toHertz(node.add(first, node.mul(d.of(node.countTo(count + 2)), step)));
   Value bin = node.build<FloorOp>(
-      node.div(node.mul(d.of(node.add(length, 1)), hertz), d.of(scalar(2))));
+      node.div(node.mul(d.of(node.add(length, 1)), hertz), d.of(inputs[2])));
   return node.cast(bin, node.i64());
 }
 
@@ -317,20 +321,23 @@ ImportResult importMelWeightMatrix(OnnxNode &node) {
   Type type = node.elementType(node.intAttr("output_datatype", 1));
   if (!isa_and_nonnull<FloatType>(type))
     return node.invalid("the output type must be a floating-point type");
-  for (unsigned i = 0; i < node.numInputs(); ++i)
+  SmallVector<Value> inputs;
+  for (unsigned i = 0; i < node.numInputs(); ++i) {
     if (tensorType(node.input(i)).getNumElements() != 1)
       return node.invalid("each input must have exactly one element");
+    inputs.push_back(node.reshape(inputOrConstant(node, i), {}));
+  }
   RunTimeInts ints(node);
   Doubles d{node};
-  Value length = node.reshape(ints.input(1), {});
+  Value length = node.cast(inputs[1], node.i64());
   Value one = ints.number(1);
   auto sizes = readBoundedSizes(
       node, ints.joined({ints.vector(node.add(ints.div(length, 2), one)),
-                         ints.input(0)}));
+                         ints.vector(inputs[0])}));
   if (failed(sizes))
     return failure();
   Dim bins = (*sizes)[0], count = (*sizes)[1];
-  Value edges = melEdges(node, count, length);
+  Value edges = melEdges(node, inputs, count, length);
   // If the edge of a mel band is outside of the spectrum, the model is invalid
   // or, if edges are known only at run time, the generated program fails.
   Value isWrong =

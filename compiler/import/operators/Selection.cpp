@@ -4,6 +4,7 @@
 // shape of the result.
 
 #include "compiler/import/operators/RunTimeShapes.h"
+#include "compiler/import/operators/ShapeArguments.h"
 
 using namespace mlir;
 
@@ -34,9 +35,12 @@ static ImportResult importNonMaxSuppression(OnnxNode &node) {
       return node.invalid(
           "each limit or threshold must have exactly one element");
   auto number = [&](unsigned i, Type type, double otherwise) {
-    return node.hasInput(i) ? node.reshape(node.cast(node.input(i), type), {})
-                            : node.scalarConstant(otherwise, type);
+    return node.hasInput(i)
+               ? node.reshape(node.cast(inputOrConstant(node, i), type), {})
+               : node.scalarConstant(otherwise, type);
   };
+  boxes = inputOrConstant(node, 0);
+  scores = inputOrConstant(node, 1);
   int64_t most =
       size(scores, 0).most() * size(scores, 1).most() * size(scores, 2).most();
   auto op = NonMaxSuppressionOp::create(

@@ -7,7 +7,7 @@
 // N. A short inverse transform of even length is split into two transforms of
 // half the length.
 
-#include "compiler/import/operators/OnnxImport.h"
+#include "compiler/import/operators/RunTimeShapes.h"
 #include "compiler/import/operators/RunTimeSignal.h"
 #include "dialects/graph/ops/Movement.h"
 
@@ -37,10 +37,6 @@ struct Transform {
   Value toReal(Value x) const;
 };
 } // namespace
-
-static Value transpose(OnnxNode &node, Value x, ArrayRef<int64_t> perm) {
-  return node.builder.createOrFold<TransposeOp>(node.loc, x, perm);
-}
 
 /// Writes the block at (`row`, `column`) of a transform matrix that multiplies
 /// a sample by the complex number `factor`: 2 x 2 for complex samples, 1 x 2
@@ -133,15 +129,15 @@ Value Transform::inTwoSteps(Value x, int64_t n1) const {
                  n2 * 2, j * 2, k2 * 2, 2, {re * scale, im * scale});
       }
   Type type = elementOf(x);
-  x = transpose(node, node.reshape(x, {batch, n1, n2, parts}), {0, 2, 1, 3});
+  x = node.transpose(node.reshape(x, {batch, n1, n2, parts}), {0, 2, 1, 3});
   x = node.build<MatMulOp>(
       node.reshape(x, {batch * n2, n1 * parts}),
       floatConstant(node, {n1 * parts, n1 * 2}, first, type));
-  x = transpose(node, node.reshape(x, {batch, n2, n1, 2}), {2, 0, 1, 3});
+  x = node.transpose(node.reshape(x, {batch, n2, n1, 2}), {2, 0, 1, 3});
   x = node.build<MatMulOp>(
       node.reshape(x, {n1, batch, n2 * 2}),
       floatConstant(node, {n1, n2 * 2, n2 * 2}, second, type));
-  x = transpose(node, node.reshape(x, {n1, batch, n2, 2}), {1, 2, 0, 3});
+  x = node.transpose(node.reshape(x, {n1, batch, n2, 2}), {1, 2, 0, 3});
   x = node.reshape(x, {batch, length, 2});
   return onesided ? node.slice(x, 1, 0, length / 2 + 1) : x;
 }
@@ -195,12 +191,7 @@ Value Transform::along(Value x) const {
     return elements > tooLarge ? Value() : direct(x);
   if (twoSteps > tooLarge)
     return {};
-  if (samples < length) {
-    Value zero = node.scalarConstant(0, elementOf(x));
-    x = PadOp::create(node.builder, node.loc, x, zero,
-                      ArrayRef<int64_t>{0, 0, 0},
-                      ArrayRef<int64_t>{0, length - samples, 0});
-  }
+  x = extendedAlong(node, x, 1, length - samples);
   return inTwoSteps(x, n1);
 }
 
@@ -216,13 +207,7 @@ static ImportResult transformAxis(OnnxNode &node, Value x, int64_t axis,
                         "size 1 (real) or 2 (complex), another axis to "
                         "transform, and a positive transform length");
   if (inverse && onesided && parts == 1) {
-    x = PadOp::create(node.builder, node.loc, x,
-                      node.scalarConstant(0, elementOf(x)),
-                      SmallVector<int64_t>(rank, 0), [&] {
-                        SmallVector<int64_t> high(rank, 0);
-                        high.back() = 1;
-                        return high;
-                      }());
+    x = extendedAlong(node, x, rank - 1, 1);
     parts = 2;
   }
   SmallVector<int64_t> perm;
@@ -230,7 +215,7 @@ static ImportResult transformAxis(OnnxNode &node, Value x, int64_t axis,
     if (i != axis)
       perm.push_back(i);
   perm.append({axis, rank - 1});
-  x = transpose(node, x, perm);
+  x = node.transpose(x, perm);
   SmallVector<int64_t> shape(shapeOf(x));
   int64_t batch = ShapedType::getNumElements(ArrayRef(shape).drop_back(2));
   Transform transform{node, length, inverse, onesided};
@@ -248,13 +233,7 @@ static ImportResult transformAxis(OnnxNode &node, Value x, int64_t axis,
                             " is not supported");
   shape[rank - 2] = shapeOf(y)[1];
   shape[rank - 1] = shapeOf(y)[2];
-  return one(transpose(node, node.reshape(y, shape), inversePermutation(perm)));
-}
-
-/// Whether input `i` is absent, or all its elements are numbers known at
-/// compile time.
-static bool isNumber(OnnxNode &node, unsigned i) {
-  return !node.hasInput(i) || node.isConstant(i);
+  return one(node.transpose(node.reshape(y, shape), inversePermutation(perm)));
 }
 
 static ImportResult importDFT(OnnxNode &node) {
@@ -278,7 +257,7 @@ static ImportResult importDFT(OnnxNode &node) {
   if (*normal == rank - 1)
     return node.invalid(
         "the last axis, of real and imaginary parts, cannot be transformed");
-  if (hasDynamicSizes(x.getType()) || !isNumber(node, 1))
+  if (hasDynamicSizes(x.getType()) || (node.hasInput(1) && !node.isConstant(1)))
     return dftAtRunTime(node, *normal);
   bool inverse = node.intAttr("inverse", 0) != 0,
        onesided = node.intAttr("onesided", 0) != 0;
@@ -303,13 +282,6 @@ static ImportResult importSTFT(OnnxNode &node) {
   for (auto [i, what] : {std::pair(1, "frame_step"), {3, "frame_length"}})
     if (node.hasInput(i) && tensorType(node.input(i)).getNumElements() != 1)
       return node.invalid(Twine(what) + " must have exactly one element");
-  if (window && node.hasInput(3) && node.isConstant(3)) {
-    auto given = node.requireInts(3, "frame_length");
-    if (failed(given) ||
-        failed(node.requireEqual(dimsOf(window)[0], given->front(),
-                                 "the length of the window, and frame_length")))
-      return failure();
-  }
   FailureOr<Value> frames = framesOf(node);
   if (failed(frames))
     return failure();

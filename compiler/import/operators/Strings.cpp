@@ -38,7 +38,7 @@ static int64_t roomFor(Value x) {
 /// and returns the strings.
 template <typename OpT, typename... Operands>
 static FailureOr<Value> written(OnnxNode &node, Value x, Operands... operands) {
-  Type i64 = integer(node, 64, /*isSigned=*/true);
+  Type i64 = node.i64();
   int64_t room = roomFor(x);
   if (tensorType(x).getNumElements() == 0)
     return x;
@@ -192,7 +192,7 @@ static FailureOr<Value> readPieces(OnnxNode &node, OP op, int64_t pieces,
   auto used = node.readSizes(op.getUsed(), {pieces, room});
   if (failed(used))
     return failure();
-  Type i64 = integer(node, 64, /*isSigned=*/true);
+  Type i64 = node.i64();
   Dims sizes = dimsOf(op.getX());
   op.getCharacters().setType(characters(node, (*used)[1].most()));
   sizes.push_back((*used)[0].most());
@@ -204,7 +204,7 @@ static FailureOr<Value> readPieces(OnnxNode &node, OP op, int64_t pieces,
 
 static ImportResult importStringSplit(OnnxNode &node) {
   Value x = node.input(0);
-  Type i64 = integer(node, 64, /*isSigned=*/true);
+  Type i64 = node.i64();
   int64_t room = 2 * roomFor(x), splits = node.intAttr("maxsplit", -1);
   if (node.hasAttr("maxsplit") && splits < 0)
     splits = -1;
@@ -302,7 +302,7 @@ static ImportResult importTokenizer(OnnxNode &node) {
                             "export the model with a pattern without it");
   int64_t room = 2 * roomFor(x) + int64_t(pad.size()) + 1;
   Dims sizes = dimsOf(x);
-  Type i64 = integer(node, 64, /*isSigned=*/true);
+  Type i64 = node.i64();
   if (tensorType(x).getNumElements() == 0)
     return node.unsupported("an input without strings is not supported",
                             "give an input with at least one string");

@@ -28,14 +28,8 @@ static Value countGrams(OnnxNode &node, Value x, ArrayRef<int64_t> pool,
   // n-grams would extend beyond the end of the row are masked below.
   Dim places = length.known() ? length - reach : length;
   Type type = elementOf(x);
-  if (!length.known() && reach > 0) {
-    Value more = strings.empty() ? node.scalarConstant(0, type)
-                                 : buildStrings(node.builder, node.loc, {},
-                                                {std::string()});
-    x = node.builder.createOrFold<PadOp>(node.loc, x, more,
-                                         ArrayRef<int64_t>{0, 0},
-                                         ArrayRef<int64_t>{0, reach});
-  }
+  if (!length.known())
+    x = extendedAlong(node, x, 1, reach);
   Value found;
   for (int64_t item = 0; item < n; ++item) {
     SmallVector<Attribute> column;
@@ -123,11 +117,7 @@ static ImportResult importTfIdf(OnnxNode &node) {
   // n-grams. Column 0 is always 0, for outputs without an n-gram.
   SmallVector<int64_t> place(outputs, 0);
   SmallVector<Value> counts;
-  if (auto known = rows.known())
-    counts.push_back(node.constant(
-        DenseElementsAttr::get(RankedTensorType::get({*known, 1}, f32), 0.0f)));
-  else
-    counts.push_back(node.expand(node.scalarConstant(0, f32), {rows, 1}));
+  counts.push_back(node.expand(node.scalarConstant(0, f32), {rows, 1}));
   int64_t columns = 1;
   size_t gram = 0;
   for (int64_t n = 1; n <= int64_t(starts.size()); ++n) {

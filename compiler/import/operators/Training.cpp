@@ -42,9 +42,6 @@ public:
   Value running(unsigned i, unsigned which = 0) const {
     return node.input(2 + (2 + which) * count + i);
   }
-  double attr(StringRef name, double otherwise) const {
-    return node.floatAttr(name, otherwise);
-  }
   /// Returns `value` as a scalar constant of the element type of `like`.
   Value number(double value, Value like) {
     return node.scalarConstant(value, elementOf(like));
@@ -53,7 +50,7 @@ public:
   Value root(Value a) { return node.elementwise<SqrtOp>(a); }
 
   Value gradient(unsigned i) {
-    return node.add(scaled(attr("norm_coefficient", 0), x(i)),
+    return node.add(scaled(node.floatAttr("norm_coefficient", 0), x(i)),
                     node.input(2 + count + i));
   }
   /// Return the learning rate (input 0) and the step number (input 1), in the
@@ -87,9 +84,10 @@ static ImportResult importAdagrad(OnnxNode &node) {
   SmallVector<Value> tensors, squares;
   for (unsigned i = 0; i < o.count; ++i) {
     Value x = o.x(i), g = o.gradient(i);
-    Value decay = node.add(1, o.scaled(o.attr("decay_factor", 0), o.step(x)));
+    Value decay =
+        node.add(1, o.scaled(node.floatAttr("decay_factor", 0), o.step(x)));
     squares.push_back(node.add(o.running(i), node.mul(g, g)));
-    Value width = node.add(o.root(squares[i]), o.attr("epsilon", 0));
+    Value width = node.add(o.root(squares[i]), node.floatAttr("epsilon", 0));
     tensors.push_back(
         node.sub(x, node.div(node.mul(node.div(o.rate(x), decay), g), width)));
   }
@@ -100,7 +98,8 @@ static ImportResult importAdam(OnnxNode &node) {
   Optimizer o(node, 4);
   if (failed(o.check()))
     return failure();
-  double alpha = o.attr("alpha", 0.9), beta = o.attr("beta", 0.999);
+  double alpha = node.floatAttr("alpha", 0.9),
+         beta = node.floatAttr("beta", 0.999);
   SmallVector<Value> tensors, means, squares;
   for (unsigned i = 0; i < o.count; ++i) {
     Value x = o.x(i), g = o.gradient(i);
@@ -114,9 +113,10 @@ static ImportResult importAdam(OnnxNode &node) {
         node.add(o.scaled(alpha, o.running(i)), o.scaled(1 - alpha, g)));
     squares.push_back(node.add(o.scaled(beta, o.running(i, 1)),
                                o.scaled(1 - beta, node.mul(g, g))));
-    Value width = node.add(o.root(squares[i]), o.attr("epsilon", 0));
+    Value width = node.add(o.root(squares[i]), node.floatAttr("epsilon", 0));
     Value moved = node.sub(x, node.div(node.mul(rate, means[i]), width));
-    tensors.push_back(o.scaled(1 - o.attr("norm_coefficient_post", 0), moved));
+    tensors.push_back(
+        o.scaled(1 - node.floatAttr("norm_coefficient_post", 0), moved));
   }
   return results({tensors, means, squares});
 }
@@ -128,7 +128,7 @@ static ImportResult importMomentum(OnnxNode &node) {
   std::string mode = node.stringAttr("mode", "standard");
   if (mode != "standard" && mode != "nesterov")
     return node.invalid("unknown mode `" + mode + "`");
-  double alpha = o.attr("alpha", 0), beta = o.attr("beta", 0);
+  double alpha = node.floatAttr("alpha", 0), beta = node.floatAttr("beta", 0);
   SmallVector<Value> tensors, momenta;
   for (unsigned i = 0; i < o.count; ++i) {
     Value x = o.x(i), g = o.gradient(i);
