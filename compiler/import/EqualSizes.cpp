@@ -50,7 +50,7 @@ static std::optional<Dim> narrowed(kernel::SymbolAttr symbol, int64_t least,
 
 /// Given a size that grows monotonically with `symbol`, returns the symbol with
 /// bounds for which the size is between `least` and `most`; nullopt if there
-/// are no such bounds.
+/// are no such bounds, or if the size does not grow.
 static std::optional<Dim> boundedBy(kernel::SymbolAttr symbol, const Dim &size,
                                     int64_t least, int64_t most) {
   auto at = [&](int64_t value) {
@@ -70,7 +70,8 @@ static std::optional<Dim> boundedBy(kernel::SymbolAttr symbol, const Dim &size,
     return low;
   };
   std::optional<Dim> fitting =
-      narrowed(symbol, firstWith(least), firstWith(most + 1) - 1);
+      narrowed(symbol, firstWith(least),
+               most == INT64_MAX ? symbol.getMost() : firstWith(most + 1) - 1);
   if (!fitting)
     return std::nullopt;
   Dim within = size.with([&](kernel::SymbolAttr) { return *fitting; });
@@ -212,28 +213,10 @@ bool GraphImporter::requireAtLeast(const Dim &x, int64_t least) {
   SmallVector<kernel::SymbolAttr> given = x.given();
   if (given.size() != 1 || branchDepth > 0)
     return false;
-  kernel::SymbolAttr a = given.front();
-  auto at = [&](int64_t value) {
-    return x.at([&](kernel::SymbolAttr) { return value; });
-  };
-  if (at(a.getLeast()) > at(a.getMost()))
-    return false;
-  int64_t fitting = a.getLeast(), high = a.getMost();
-  while (fitting < high) {
-    int64_t middle = fitting + (high - fitting) / 2;
-    if (at(middle) >= least)
-      high = middle;
-    else
-      fitting = middle + 1;
-  }
-  std::optional<Dim> within = narrowed(a, fitting, a.getMost());
-  // The binary search is correct only if the size grows monotonically with its
-  // symbol. Otherwise, the size may still be less than `least`.
-  if (!within ||
-      x.with([&](kernel::SymbolAttr) { return *within; }).least() < least)
-    return false;
-  takeAs({{a, *within}});
-  return true;
+  auto within = boundedBy(given.front(), x, least, /*most=*/INT64_MAX);
+  if (within)
+    takeAs({{given.front(), *within}});
+  return within.has_value();
 }
 
 bool GraphImporter::requireAtMost(const Dim &x, int64_t most) {

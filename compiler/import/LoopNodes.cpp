@@ -327,7 +327,7 @@ struct OpenParts {
     if (!goesOn)
       return llvm::to_vector_of<Value>(body.getArguments().take_back(2));
     graph::RunTimeInts ints(node);
-    return {ints.add(body.getArgument(0),
+    return {node.add(body.getArgument(0),
                      node.reshape(ints.number(1), ArrayRef<int64_t>())),
             node.reshape(goesOn, ArrayRef<int64_t>())};
   }
@@ -338,13 +338,11 @@ struct OpenParts {
   Value count(ProtoNode &node, Value done, Value goesOn) const {
     graph::RunTimeInts ints(node);
     done = ints.vector(done);
-    Value isFull = ints.equal(done, ints.number(made.most()));
-    Value lacks =
-        node.elementwise<graph::AndOp>({isFull, node.reshape(goesOn, {1})});
+    Value isFull = node.equal(done, made.most());
+    Value lacks = node.both(isFull, node.reshape(goesOn, {1}));
     if (limit)
-      lacks = node.elementwise<graph::AndOp>(
-          {lacks, ints.less(done, ints.vector(limit))});
-    return ints.where(lacks, ints.number(made.most() + 1), done);
+      lacks = node.both(lacks, node.less(done, ints.vector(limit)));
+    return node.where(lacks, made.most() + 1, done);
   }
   Value existing(ProtoNode &node, Value stacked) const {
     graph::Dims sizes = graph::dimsOf(stacked);
@@ -522,9 +520,9 @@ NodeResults GraphImporter::buildLoop(NodePlace &at, CarriedForms &forms,
     OpBuilder::InsertionGuard guard(builder);
     leaveBodies({limit, condition});
     graph::RunTimeInts ints(node);
-    Value often = ints.max(ints.vector(limit), ints.number(0));
+    Value often = node.max(ints.vector(limit), 0);
     if (condition)
-      often = ints.where(node.reshape(condition, {1}), often, ints.number(0));
+      often = node.where(node.reshape(condition, {1}), often, 0);
     auto read = readSizes(at, often, most);
     if (failed(read))
       return failure();

@@ -71,7 +71,7 @@ void GraphImporter::takeAsDeclared(NodePlace &at, BodyFunction &body,
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToEnd(&body.function.getBody().front());
   Dims sizes = dimsOf(binding.value);
-  Dim count = product(ArrayRef<Dim>(sizes));
+  Dim count = product(sizes);
   for (auto [size, given] : llvm::zip(sizes, dims))
     if (!size.known() && given.dim_value() > 0 &&
         mayBe(size, given.dim_value())) {
@@ -81,9 +81,8 @@ void GraphImporter::takeAsDeclared(NodePlace &at, BodyFunction &body,
   if (sizes == dimsOf(binding.value))
     return;
   ProtoNode node(*this, at);
-  Value flat = node.reshape(binding.value, ArrayRef<Dim>(count));
-  binding.value = node.reshape(
-      resizedFlat(node, flat, product(ArrayRef<Dim>(sizes))), sizes);
+  Value flat = node.reshape(binding.value, {count});
+  binding.value = node.reshape(resizedFlat(node, flat, product(sizes)), sizes);
 }
 
 bool GraphImporter::checkStaysInside(const NodePlace &at, func::FuncOp body,
@@ -157,7 +156,18 @@ GraphImporter::readSizes(const NodePlace &at, Value counts,
   bool isMissing = false;
   if (most.empty())
     return sizes;
+  // Counts of constants are evaluated, so that they are numbers.
+  (void)constantOf(counts);
+  counts = resolve(counts);
   SmallVector<std::optional<Dim>> known = elementsIn(counts);
+  for (const std::optional<Dim> &size : known)
+    if (size && size->most() < 0) {
+      report(DiagnosticId::InvalidNode,
+             "`" + printable(at.node.op_type()) + "`: a size is " +
+                 kernel::sizeText(*size) + ", but must be 0 or more",
+             at);
+      return failure();
+    }
   auto isKnown = [](const std::optional<Dim> &size) {
     return size && size->least() >= 0;
   };
@@ -301,8 +311,8 @@ Dim GraphImporter::wholeOf(NodePlace &at, const Dim &x, const Dim &y) {
   block = builder.getInsertionBlock();
   ProtoNode node(*this, at);
   RunTimeInts ints(node);
-  Value counts = ints.where(ints.equal(ints.sizes(x), ints.number(1)),
-                            ints.sizes(y), ints.sizes(x));
+  Value counts =
+      node.where(node.equal(ints.sizes(x), 1), ints.sizes(y), ints.sizes(x));
   std::string name = nameSize(at, "size");
   Dim whole = dimOf(name, SizeRange(std::min(x.least(), y.least()),
                                     std::max(x.most(), y.most())));

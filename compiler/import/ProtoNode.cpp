@@ -61,14 +61,6 @@ SmallVector<int64_t> ProtoNode::intsAttr(StringRef name,
               : SmallVector<int64_t>(otherwise);
 }
 
-SmallVector<double> ProtoNode::floatsAttr(StringRef name,
-                                          ArrayRef<double> otherwise) const {
-  const auto *attr = find(name);
-  return attr
-             ? SmallVector<double>(attr->floats().begin(), attr->floats().end())
-             : SmallVector<double>(otherwise);
-}
-
 bool GraphImporter::checkTensorAttributes(NodePlace &at) {
   for (const auto &attr : at.node.attribute()) {
     // The tensor attribute of Constant may be large, so it is checked only by
@@ -157,6 +149,26 @@ numbersOf(DenseElementsAttr value, llvm::function_ref<Number(double)> ofFloat,
   return numbers;
 }
 
+static FailureOr<SmallVector<double>> doublesOf(DenseElementsAttr value) {
+  return numbersOf<double>(
+      value, [](double number) { return number; },
+      [](const APInt &x, Type element) {
+        return element.isSignedInteger() ? double(x.getSExtValue())
+                                         : double(x.getZExtValue());
+      });
+}
+
+/// Returns a list of floats, or the elements of a tensor, as stringsAttr does.
+SmallVector<double> ProtoNode::floatsAttr(StringRef name,
+                                          ArrayRef<double> otherwise) const {
+  const auto *attr = find(name);
+  if (attr && attr->has_t())
+    return doublesOf(tensorAttr(name)).value_or(SmallVector<double>());
+  return attr
+             ? SmallVector<double>(attr->floats().begin(), attr->floats().end())
+             : SmallVector<double>(otherwise);
+}
+
 FailureOr<SmallVector<int64_t>> ProtoNode::requireInts(unsigned i,
                                                        StringRef what) {
   return numbersOf<int64_t>(
@@ -188,12 +200,7 @@ FailureOr<graph::Dims> ProtoNode::requireSizes(unsigned i, StringRef what) {
 
 FailureOr<SmallVector<double>> ProtoNode::requireFloats(unsigned i,
                                                         StringRef what) {
-  return numbersOf<double>(
-      require(i, what), [](double number) { return number; },
-      [](const APInt &x, Type element) {
-        return element.isSignedInteger() ? double(x.getSExtValue())
-                                         : double(x.getZExtValue());
-      });
+  return doublesOf(require(i, what));
 }
 
 LogicalResult ProtoNode::unsupported(const Twine &reason, const Twine &hint) {

@@ -135,7 +135,7 @@ FailureOr<RunTimeSequence> SequenceBuilder::pack(ArrayRef<Value> elements,
   int64_t rank = form.sizes.size();
   for (Value element : elements) {
     Dims sizes = dimsOf(element);
-    Dim count = product(ArrayRef<Dim>(sizes));
+    Dim count = product(sizes);
     Value flat =
         inRoom(node->reshape(element, ArrayRef<Dim>(count)), form.width());
     rows.push_back(node->reshape(flat, {1, form.width()}));
@@ -191,7 +191,7 @@ Value SequenceBuilder::shapesOf(const RunTimeSequence &sequence) {
 
 void SequenceBuilder::require(Value truths) {
   RunTimeInts ints(*node);
-  Value wrong = ints.sub(ints.number(1), ints.vector(truths));
+  Value wrong = node->sub(1, ints.vector(truths));
   Value number = node->build<ReduceSumOp>(wrong, ArrayRef<int64_t>{0});
   MLIRContext *context = node->builder.getContext();
   ReadSizesOp::create(node->builder, node->loc, ints.vector(number),
@@ -202,10 +202,9 @@ Value SequenceBuilder::wrapped(Value position, Value count, Value end) {
   RunTimeInts ints(*node);
   position = ints.vector(position);
   Value zero = ints.number(0);
-  position = ints.where(ints.less(position, zero), ints.add(position, count),
-                        position);
-  require(node->elementwise<AndOp>(
-      {ints.less(ints.number(-1), position), ints.less(position, end)}));
+  position = node->where(node->less(position, zero), node->add(position, count),
+                         position);
+  require(node->both(node->less(-1, position), node->less(position, end)));
   return position;
 }
 
@@ -216,7 +215,7 @@ RunTimeSequence SequenceBuilder::fit(const RunTimeSequence &sequence,
   fitting.sizes = form.sizes;
   Value count = length(sequence);
   if (dimsOf(sequence.rows)[0].most() > form.capacity)
-    require(ints.less(count, ints.number(form.capacity + 1)));
+    require(node->less(count, form.capacity + 1));
   fitting.rows =
       withRows(withColumns(sequence.rows, form.width()), form.capacity);
   if (!form.isFixed())
@@ -238,7 +237,7 @@ FailureOr<Dims> SequenceBuilder::sizesIn(const RunTimeSequence &sequence,
     if (range.isOne()) {
       sizes.push_back(range.most);
       if (shape)
-        require(ints.equal(ints.part(shape, axis), ints.number(range.most)));
+        require(node->equal(ints.part(shape, axis), range.most));
       continue;
     }
     auto read = node->readSizes(ints.part(shape, axis), {range.most});
@@ -249,9 +248,9 @@ FailureOr<Dims> SequenceBuilder::sizesIn(const RunTimeSequence &sequence,
   // If the sequence is an input of the model, its rows may be too narrow for an
   // element with all sizes at their upper bounds. So the generated program
   // checks that the element fits into its row.
-  Dim elements = product(ArrayRef<Dim>(sizes));
+  Dim elements = product(sizes);
   if (int64_t width = shapeOf(sequence.rows)[1]; elements.most() > width)
-    require(ints.less(ints.sizes(elements), ints.number(width + 1)));
+    require(node->less(ints.sizes(elements), width + 1));
   return sizes;
 }
 
@@ -288,7 +287,7 @@ SequenceBuilder::insert(const RunTimeSequence &sequence, Value x,
   ++form->capacity;
   Value count = ints.vector(length(sequence));
   RunTimeSequence all = fit(sequence, *form);
-  Value end = ints.add(count, ints.number(1));
+  Value end = node->add(count, 1);
   Value place = position ? wrapped(position, count, end) : count;
   auto one = pack({x}, {form->element, form->sizes, 1});
   if (failed(one))
@@ -297,11 +296,10 @@ SequenceBuilder::insert(const RunTimeSequence &sequence, Value x,
   // position, and row i - 1 after it.
   Value rows = node->countTo(Dim(form->capacity));
   Value from =
-      ints.sub(rows, node->cast(ints.less(place, rows), elementOf(rows)));
-  Value here = node->reshape(ints.equal(rows, place), {form->capacity, 1});
+      node->sub(rows, node->cast(node->less(place, rows), elementOf(rows)));
+  Value here = node->reshape(node->equal(rows, place), {form->capacity, 1});
   auto put = [&](Value matrix, Value row) {
-    return node->elementwise<WhereOp>(
-        {here, row, gatherAlong(*node, matrix, 0, from)});
+    return node->where(here, row, gatherAlong(*node, matrix, 0, from));
   };
   all.rows = put(all.rows, one->rows);
   if (all.shapes)
@@ -317,13 +315,12 @@ SequenceBuilder::erase(const RunTimeSequence &sequence, Value position) {
   Value place = wrapped(position ? position : ints.number(-1), count, count);
   RunTimeSequence rest = fit(sequence, sequence.form());
   Value rows = node->countTo(dimsOf(rest.rows)[0]);
-  Value isBehind = ints.less(ints.sub(place, ints.number(1)), rows);
-  Value from = ints.add(rows, node->cast(isBehind, elementOf(rows)));
+  Value isBehind = node->less(node->sub(place, 1), rows);
+  Value from = node->add(rows, node->cast(isBehind, elementOf(rows)));
   rest.rows = gatherAlong(*node, rest.rows, 0, from);
   if (rest.shapes)
     rest.shapes = gatherAlong(*node, rest.shapes, 0, from);
-  rest.count =
-      node->reshape(ints.sub(count, ints.number(1)), ArrayRef<int64_t>());
+  rest.count = node->reshape(node->sub(count, 1), ArrayRef<int64_t>());
   return rest;
 }
 
@@ -334,10 +331,10 @@ void SequenceBuilder::requireAlike(const RunTimeSequence &sequence,
     return;
   int64_t capacity = shapeOf(sequence.shapes)[0];
   Value isElement = node->reshape(
-      ints.less(node->countTo(Dim(capacity)), ints.vector(length(sequence))),
+      node->less(node->countTo(Dim(capacity)), ints.vector(length(sequence))),
       {capacity, 1});
   Value first = slice(node->builder, node->loc, sequence.shapes, 0, 0, 1);
-  Value same = ints.equal(sequence.shapes, first);
+  Value same = node->equal(sequence.shapes, first);
   SmallVector<bool> isOther(sequence.sizes.size(), false);
   if (otherAxis)
     isOther[*otherAxis] = true;
@@ -345,8 +342,7 @@ void SequenceBuilder::requireAlike(const RunTimeSequence &sequence,
                                     node->builder.getI1Type());
   Value ignored = node->constant(DenseElementsAttr::get(type, isOther));
   Value isBehind = node->elementwise<NotOp>({isElement});
-  require(node->elementwise<OrOp>(
-      {node->elementwise<OrOp>({same, ignored}), isBehind}));
+  require(node->either(node->either(same, ignored), isBehind));
 }
 
 FailureOr<Value> SequenceBuilder::concat(const RunTimeSequence &given,
@@ -361,14 +357,14 @@ FailureOr<Value> SequenceBuilder::concat(const RunTimeSequence &given,
   int64_t capacity = shapeOf(sequence.rows)[0],
           width = shapeOf(sequence.rows)[1];
   Value count = ints.vector(length(sequence));
-  require(ints.less(ints.number(0), count));
+  require(node->less(0, count));
   requireAlike(sequence, isNewAxis ? std::nullopt : std::optional(axis));
   auto sizes = sizesIn(sequence, ints.numbers({0}));
   if (failed(sizes))
     return failure();
   // For each row of the tensor that contains the sequence: the length of the
   // row's element along the concatenated axis; 0 for unused rows.
-  Value isElement = ints.less(node->countTo(Dim(capacity)), count);
+  Value isElement = node->less(node->countTo(Dim(capacity)), count);
   Value lengths = ints.numbers({1});
   if (isNewAxis)
     sizes->insert(sizes->begin() + axis, Dim(1));
@@ -376,11 +372,10 @@ FailureOr<Value> SequenceBuilder::concat(const RunTimeSequence &given,
     lengths = node->reshape(
         slice(node->builder, node->loc, shapesOf(sequence), 1, axis, 1),
         {capacity});
-  lengths = ints.where(isElement, lengths, ints.number(0));
+  lengths = node->where(isElement, lengths, 0);
   int64_t longest = isNewAxis ? 1 : given.sizes[axis].most;
   require(
-      node->elementwise<AndOp>({ints.less(ints.number(-1), lengths),
-                                ints.less(lengths, ints.number(longest + 1))}));
+      node->both(node->less(-1, lengths), node->less(lengths, longest + 1)));
   int64_t most = capacity * longest;
   Value total = node->build<ReduceSumOp>(lengths, ArrayRef<int64_t>{0});
   auto whole = node->readSizes(ints.vector(total), {most});
@@ -393,18 +388,17 @@ FailureOr<Value> SequenceBuilder::concat(const RunTimeSequence &given,
         ends = node->reshape(ints.sums(lengths, /*exclusive=*/false),
                              {1, capacity});
   Value column = node->reshape(places, ArrayRef<Dim>{end, Dim(1)});
-  Value before = ints.sub(ints.number(1),
-                          node->cast(ints.less(column, ends), elementOf(ends)));
+  Value before =
+      node->sub(1, node->cast(node->less(column, ends), elementOf(ends)));
   Value which =
       node->reshape(node->build<ReduceSumOp>(before, ArrayRef<int64_t>{1}),
                     ArrayRef<Dim>(end));
-  Value inside = ints.sub(
+  Value inside = node->sub(
       places, ints.take(ints.sums(lengths, /*exclusive=*/true), which));
   Value own = ints.take(lengths, which);
   Dims outer(ArrayRef<Dim>(*sizes).take_front(axis)),
       inner(ArrayRef<Dim>(*sizes).drop_front(axis + 1));
-  Dim outerSize = product(ArrayRef<Dim>(outer)),
-      innerSize = product(ArrayRef<Dim>(inner));
+  Dim outerSize = product(outer), innerSize = product(inner);
   // The index of the result's element (o, p, i) in the flattened rows. p is the
   // position along the concatenated axis, which[p] the element of the sequence
   // that it belongs to, own[p] the length of this element along the axis, and
@@ -413,12 +407,12 @@ FailureOr<Value> SequenceBuilder::concat(const RunTimeSequence &given,
   auto aligned = [&](Value vector, int64_t place) {
     return node->alignAt(vector, place, 3);
   };
-  Value index =
-      ints.add(ints.mul(aligned(node->countTo(outerSize), 0), aligned(own, 1)),
-               aligned(inside, 1));
-  index = ints.add(ints.mul(index, ints.sizes(innerSize)),
-                   aligned(node->countTo(innerSize), 2));
-  index = ints.add(index, aligned(ints.mul(which, ints.number(width)), 1));
+  Value index = node->add(
+      node->mul(aligned(node->countTo(outerSize), 0), aligned(own, 1)),
+      aligned(inside, 1));
+  index = node->add(node->mul(index, ints.sizes(innerSize)),
+                    aligned(node->countTo(innerSize), 2));
+  index = node->add(index, aligned(node->mul(which, width), 1));
   Value flat = node->reshape(index, ArrayRef<Dim>(product(dimsOf(index))));
   Value elements =
       ints.take(node->reshape(sequence.rows, {capacity * width}), flat);
@@ -451,16 +445,16 @@ FailureOr<RunTimeSequence> SequenceBuilder::split(Value x, int64_t axis,
   Dims from = dimsOf(x);
   Dim size = from[axis];
   part = ints.vector(part);
-  require(ints.less(ints.number(0), part));
+  require(node->less(0, part));
   int64_t most = size.most();
   // The length of a part is limited to the size of the axis. It is also at
   // least 1, so that the division below is valid.
-  Value length = ints.max(ints.min(part, ints.sizes(size)), ints.number(1));
-  Value last = ints.sub(length, ints.number(1));
-  Value number = ints.div(ints.add(ints.sizes(size), last), length);
-  Value starts = ints.mul(node->countTo(Dim(most)), length);
-  Value lengths = ints.max(ints.min(ints.sub(ints.sizes(size), starts), length),
-                           ints.number(1));
+  Value length = node->max(node->min(part, ints.sizes(size)), 1);
+  Value last = node->sub(length, 1);
+  Value number = ints.div(node->add(ints.sizes(size), last), length);
+  Value starts = node->mul(node->countTo(Dim(most)), length);
+  Value lengths =
+      node->max(node->min(node->sub(ints.sizes(size), starts), length), 1);
   Dim outer = product(ArrayRef<Dim>(from).take_front(axis)),
       inner = product(ArrayRef<Dim>(from).drop_front(axis + 1));
   RunTimeSequence parts;
@@ -487,11 +481,11 @@ FailureOr<RunTimeSequence> SequenceBuilder::split(Value x, int64_t axis,
   Value step = ints.sizes(inner);
   Value in = ints.modulo(place, step), row = ints.div(place, step);
   Value mid = ints.modulo(row, own), out = ints.div(row, own);
-  Value index = ints.add(
-      ints.mul(ints.add(ints.mul(out, ints.sizes(size)), ints.add(start, mid)),
-               step),
-      in);
-  Value flat = node->reshape(x, ArrayRef<Dim>(product(ArrayRef<Dim>(from))));
+  Value index = node->add(node->mul(node->add(node->mul(out, ints.sizes(size)),
+                                              node->add(start, mid)),
+                                    step),
+                          in);
+  Value flat = node->reshape(x, ArrayRef<Dim>(product(from)));
   parts.rows = node->reshape(
       ints.take(flat, node->reshape(index, {most * width})), {most, width});
   parts.count = node->reshape(number, ArrayRef<int64_t>());

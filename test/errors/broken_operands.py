@@ -1,7 +1,8 @@
 """Operands whose shapes contradict each other or the operator, for
 broken_models.py.
 """
-from onnx import TensorProto, helper
+import numpy as np
+from onnx import TensorProto, helper, numpy_helper
 
 from cases import F, case, info, model, node, weights
 
@@ -230,3 +231,26 @@ def slice_with_steps_for_other_axes(folder):
     return model([node("Slice", ["x", *given])],
                  inputs=[info("x", (4,)), *(info(n, (2 if n == "steps" else 1,), TensorProto.INT64) for n in given)],
                  outputs=[helper.make_empty_tensor_value_info("y")])
+
+
+def with_numbers(op, inputs, numbers, **attrs):
+    """Returns a model with a node whose last inputs are scalar constants."""
+    tensors = [numpy_helper.from_array(np.array(n, np.float32 if isinstance(n, float) else np.int64), f"n{i}")
+               for i, n in enumerate(numbers)]
+    return model([node(op, [i.name for i in inputs] + [t.name for t in tensors])], inputs=inputs, initializers=tensors,
+                 outputs=[helper.make_empty_tensor_value_info("y")], **attrs)
+
+
+@case("invalid-node", node="the_node", text="frame_step must be positive, and frame_length between 1 and the number")
+def frames_that_do_not_move(folder):
+    return with_numbers("STFT", [info("x", (1, 128, 1))], [-2], opset=17)
+
+
+@case("invalid-node", node="the_node", text="lower_edge_hertz or upper_edge_hertz is outside of the spectrum")
+def mel_bands_beyond_the_spectrum(folder):
+    return with_numbers("MelWeightMatrix", [], [2, 16, 8, 0.0, 100.0], opset=17)
+
+
+@case("invalid-node", node="the_node", text="a size is -1, but must be 0 or more")
+def negative_number_of_mel_bands(folder):
+    return with_numbers("MelWeightMatrix", [], [-1, 16, 8, 0.0, 2.0], opset=17)

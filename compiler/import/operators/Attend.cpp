@@ -31,13 +31,11 @@ LogicalResult checkHeads(OnnxNode &node, ArrayRef<Value> parts) {
 
 Value splitHeads(OnnxNode &node, Value x, int64_t heads) {
   Dims sizes = dimsOf(x);
-  if (!sizes[2].known()) {
-    (void)refuseOpen(node, sizes[2], "the total size of all heads");
-    return {};
-  }
-  Value apart = node.reshape(
-      x, ArrayRef<Dim>{sizes[0], sizes[1], heads, shapeOf(x)[2] / heads});
-  return buildTranspose(node.builder, node.loc, apart, {0, 2, 1, 3});
+  if (!sizes[2].known())
+    return noValue(refuseOpen(node, sizes[2], "the total size of all heads"));
+  Value apart =
+      node.reshape(x, {sizes[0], sizes[1], heads, shapeOf(x)[2] / heads});
+  return node.transpose(apart, {0, 2, 1, 3});
 }
 
 Value joined(OnnxNode &node, Value x, Value y, int64_t axis) {
@@ -47,12 +45,11 @@ Value joined(OnnxNode &node, Value x, Value y, int64_t axis) {
     if (i != axis && dimsOf(x).size() == dimsOf(y).size())
       (void)node.takeEqual(dimsOf(x)[i], dimsOf(y)[i]);
   Dims xs = dimsOf(x), ys = dimsOf(y);
-  if (elementOf(x) != elementOf(y) || !concatenated({ArrayRef(xs), ys}, axis)) {
-    (void)node.invalid("the past keys or values must match the new ones in "
-                       "batch size, number of heads and head size");
-    return {};
-  }
-  return node.build<ConcatOp>(ValueRange{x, y}, axis);
+  if (elementOf(x) != elementOf(y) || !concatenated({ArrayRef(xs), ys}, axis))
+    return noValue(
+        node.invalid("the past keys or values must match the new ones in "
+                     "batch size, number of heads and head size"));
+  return node.concat({x, y}, axis);
 }
 
 Value positions(OnnxNode &node, const Dim &count, Type type) {
@@ -61,30 +58,23 @@ Value positions(OnnxNode &node, const Dim &count, Type type) {
       [&](int64_t i) -> Attribute { return IntegerAttr::get(type, i); });
   Value whole = node.constant(DenseElementsAttr::get(
       RankedTensorType::get({count.most()}, type), numbers));
-  return node.builder.createOrFold<SliceOp>(
-      node.loc, whole, ArrayRef<int64_t>{0}, ArrayRef<int64_t>{1},
-      ArrayRef<Dim>(count));
+  return node.slice(whole, 0, 0, count);
 }
 
-Value sizeValue(OnnxNode &node, const Dim &size, Type type) {
+Value sizeValue(OnnxNode &node, const Dim &size) {
   if (auto number = size.known())
-    return node.scalarConstant(*number, type);
-  Type i64 = node.builder.getIntegerType(64, /*isSigned=*/true);
-  Value value =
-      node.build<SizesOp>(RankedTensorType::get({}, i64),
-                          kernel::sizesAttr({size}, node.builder.getContext()));
-  return node.cast(value, type);
+    return node.scalarConstant(*number, node.i64());
+  return node.build<SizesOp>(
+      RankedTensorType::get({}, node.i64()),
+      kernel::sizesAttr({size}, node.builder.getContext()));
 }
 
 Value causal(OnnxNode &node, const Dim &queries, const Dim &keys) {
-  Type i64 = node.builder.getIntegerType(64, /*isSigned=*/true);
-  Value query = node.reshape(positions(node, queries, i64),
-                             ArrayRef<Dim>{1, 1, queries, 1});
-  Value key =
-      node.reshape(positions(node, keys, i64), ArrayRef<Dim>{1, 1, 1, keys});
-  Value last =
-      node.elementwise<AddOp>({query, sizeValue(node, keys - queries, i64)});
-  return node.elementwise<LessOrEqualOp>({key, last});
+  Type i64 = node.i64();
+  Value query = node.reshape(positions(node, queries, i64), {1, 1, queries, 1});
+  Value key = node.reshape(positions(node, keys, i64), {1, 1, 1, keys});
+  Value last = node.add(query, sizeValue(node, keys - queries));
+  return node.lessOrEqual(key, last);
 }
 
 double attentionScale(OnnxNode &node, int64_t headSize) {
@@ -99,19 +89,15 @@ double attentionScale(OnnxNode &node, int64_t headSize) {
 static Value visibleByLength(OnnxNode &node, Value lengths, const Dim &batch,
                              const Dim &keys) {
   Type type = elementOf(lengths);
-  Value key =
-      node.reshape(positions(node, keys, type), ArrayRef<Dim>{1, 1, 1, keys});
+  Value key = node.reshape(positions(node, keys, type), {1, 1, 1, keys});
   auto part = [&](const Dim &start) {
-    Value own = slice(node.builder, node.loc, lengths, 0, *start.known(),
-                      *batch.known());
-    return node.reshape(own, ArrayRef<Dim>{batch, 1, 1, 1});
+    Value own = node.slice(lengths, 0, *start.known(), *batch.known());
+    return node.reshape(own, {batch, 1, 1, 1});
   };
   if (dimsOf(lengths)[0] == batch)
-    return node.elementwise<LessOp>(
-        {key, node.reshape(lengths, ArrayRef<Dim>{batch, 1, 1, 1})});
-  return node.elementwise<AndOp>(
-      {node.elementwise<LessOp>({key, part(0)}),
-       node.elementwise<GreaterOrEqualOp>({key, part(batch)})});
+    return node.less(key, node.reshape(lengths, {batch, 1, 1, 1}));
+  return node.both(node.less(key, part(0)),
+                   node.greaterOrEqual(key, part(batch)));
 }
 
 FailureOr<Value> biasOfMask(OnnxNode &node, Value mask, Value query,
@@ -146,12 +132,10 @@ FailureOr<Value> biasOfMask(OnnxNode &node, Value mask, Value query,
           "a mask of this shape is not supported",
           "use lengths of shape [batch] or [2 * batch], or mask elements of "
           "shape [batch, keys] or [batch, queries, keys]");
-    visible = node.elementwise<GreaterOp>(
-        {node.reshape(mask, aligned), node.scalarConstant(0, elementOf(mask))});
+    visible = node.greater(node.reshape(mask, aligned), 0);
   }
   double filter = node.floatAttr("mask_filter_value", -10000);
-  return node.elementwise<WhereOp>({visible, node.scalarConstant(0, type),
-                                    node.scalarConstant(filter, type)});
+  return node.where(visible, 0, node.scalarConstant(filter, type));
 }
 
 /// Returns the matmul per head of `a` [B, N, S, any] and `b` [B, key heads,
@@ -159,19 +143,13 @@ FailureOr<Value> biasOfMask(OnnxNode &node, Value mask, Value query,
 /// values. Several heads of `a` may share one head of `b`.
 static Value headProduct(OnnxNode &node, Value a, Value b) {
   Dims as = dimsOf(a), bs = dimsOf(b);
-  if (as[1] == bs[1]) {
-    FailureOr<Value> y = importMatMul(node, a, b);
-    return succeeded(y) ? *y : Value();
-  }
+  if (as[1] == bs[1])
+    return importMatMul(node, a, b);
   int64_t heads = *as[1].known(), shared = *bs[1].known();
-  FailureOr<Value> y = importMatMul(
-      node,
-      node.reshape(a,
-                   ArrayRef<Dim>{as[0], shared, heads / shared, as[2], as[3]}),
-      node.reshape(b, ArrayRef<Dim>{bs[0], shared, 1, bs[2], bs[3]}));
-  if (failed(y))
-    return {};
-  return node.reshape(*y, ArrayRef<Dim>{as[0], heads, as[2], bs[3]});
+  Value y = importMatMul(
+      node, node.reshape(a, {as[0], shared, heads / shared, as[2], as[3]}),
+      node.reshape(b, {bs[0], shared, 1, bs[2], bs[3]}));
+  return node.reshape(y, {as[0], heads, as[2], bs[3]});
 }
 
 /// Returns the softmax of the scores [B, N, S, T] along T. The sink, an
@@ -179,16 +157,13 @@ static Value headProduct(OnnxNode &node, Value a, Value b) {
 static Value softmaxWithSink(OnnxNode &node, Value products, Value sink) {
   Dims sizes = dimsOf(products), column = sizes;
   column.back() = 1;
-  Value more = node.build<ExpandOp>(
-      node.reshape(sink, dimsOf(sink).size() == 1
-                             ? Dims{1, sizes[1], 1, 1}
-                             : Dims{1, sizes[1], sizes[2], 1}),
-      ArrayRef(column));
-  Value all = node.build<SoftmaxOp>(
-      node.build<ConcatOp>(ValueRange{products, more}, 3), 3);
-  return node.builder.createOrFold<SliceOp>(
-      node.loc, all, ArrayRef<int64_t>{0, 0, 0, 0},
-      ArrayRef<int64_t>{1, 1, 1, 1}, ArrayRef(sizes));
+  Value more =
+      node.expand(node.reshape(sink, dimsOf(sink).size() == 1
+                                         ? Dims{1, sizes[1], 1, 1}
+                                         : Dims{1, sizes[1], sizes[2], 1}),
+                  column);
+  Value all = node.build<SoftmaxOp>(node.concat({products, more}, 3), 3);
+  return node.cut(all, sizes);
 }
 
 /// If `bias` has a dynamic size that may be 1 or the size of the scores
@@ -248,41 +223,35 @@ static Value attendByShared(OnnxNode &node, AttentionOperands o,
   // to [B, 1, N * any], where N = key heads * times.
   Dims sizes = dimsOf(y);
   int64_t width = shapeOf(y)[2] / shared;
-  Value apart = node.reshape(y, ArrayRef<Dim>{sizes[0], times, shared, width});
-  return node.reshape(
-      buildTranspose(node.builder, node.loc, apart, {0, 2, 1, 3}),
-      ArrayRef<Dim>{sizes[0], 1, heads * width});
+  Value apart = node.reshape(y, {sizes[0], times, shared, width});
+  return node.reshape(node.transpose(apart, {0, 2, 1, 3}),
+                      {sizes[0], 1, heads * width});
 }
 
 Value attend(OnnxNode &node, const AttentionOperands &o) {
   Type type = elementOf(o.query);
-  auto number = [&](double value) { return node.scalarConstant(value, type); };
   int64_t heads = shapeOf(o.query)[1], shared = shapeOf(o.key)[1];
   if (shared > 0 && heads != shared && heads % shared == 0 &&
       dimsOf(o.query)[2] == 1)
     return attendByShared(node, o, heads / shared);
-  if (shared < 1 || heads % shared != 0 || shapeOf(o.value)[1] != shared) {
-    (void)node.invalid("the number of query heads must be a multiple of the "
-                       "number of key and value heads");
-    return {};
-  }
+  if (shared < 1 || heads % shared != 0 || shapeOf(o.value)[1] != shared)
+    return noValue(
+        node.invalid("the number of query heads must be a multiple of the "
+                     "number of key and value heads"));
   Value products =
-      headProduct(node, o.query,
-                  buildTranspose(node.builder, node.loc, o.key, {0, 1, 3, 2}));
+      headProduct(node, o.query, node.transpose(o.key, {0, 1, 3, 2}));
   if (!products)
     return {};
   Value plain = products;
   if (o.scale != 1)
-    products = node.elementwise<MulOp>({products, number(o.scale)});
+    products = node.mul(products, o.scale);
   if (o.cap != 0)
-    products = node.elementwise<MulOp>(
-        {node.elementwise<TanhOp>(
-             {node.elementwise<MulOp>({products, number(1 / o.cap)})}),
-         number(o.cap)});
+    products = node.mul(
+        node.elementwise<TanhOp>({node.mul(products, 1 / o.cap)}), o.cap);
   for (Value bias : o.biases)
     if (products && bias) {
       bias = fitBias(node, bias, plain);
-      products = bias ? node.elementwise<AddOp>({products, bias}) : Value();
+      products = bias ? node.add(products, bias) : Value();
     }
   if (products && o.visible) {
     // Hidden keys get the smallest finite score instead of -infinity, so that
@@ -291,22 +260,19 @@ Value attend(OnnxNode &node, const AttentionOperands &o) {
         cast<FloatType>(type).getFloatSemantics(), /*Negative=*/true);
     Value hidden = node.constant(
         DenseElementsAttr::get(RankedTensorType::get({}, type), least));
-    products = node.elementwise<WhereOp>({o.visible, products, hidden});
+    products = node.where(o.visible, products, hidden);
   }
-  if (!products || dimsOf(products) != dimsOf(plain)) {
-    (void)node.invalid(
-        "the mask or bias must broadcast to [batch, heads, queries, keys]");
-    return {};
-  }
+  if (!products || dimsOf(products) != dimsOf(plain))
+    return noValue(node.invalid(
+        "the mask or bias must broadcast to [batch, heads, queries, keys]"));
   Value weights = o.sink ? softmaxWithSink(node, products, o.sink)
                          : node.build<SoftmaxOp>(products, 3);
   Value y = headProduct(node, weights, o.value);
   if (!y)
     return {};
-  y = buildTranspose(node.builder, node.loc, y, {0, 2, 1, 3});
+  y = node.transpose(y, {0, 2, 1, 3});
   Dims result = dimsOf(y);
-  return node.reshape(
-      y, ArrayRef<Dim>{result[0], result[1], result[2] * result[3]});
+  return node.reshape(y, {result[0], result[1], result[2] * result[3]});
 }
 
 } // namespace ingot::graph

@@ -59,8 +59,8 @@ mlir::Value joined(OnnxNode &node, mlir::Value x, mlir::Value y, int64_t axis);
 /// `type`.
 mlir::Value positions(OnnxNode &node, const Dim &count, mlir::Type type);
 
-/// Returns a size as a scalar of the integer type `type`.
-mlir::Value sizeValue(OnnxNode &node, const Dim &size, mlir::Type type);
+/// Returns a size as a scalar (si64).
+mlir::Value sizeValue(OnnxNode &node, const Dim &size);
 
 /// Returns a boolean causal mask [1, 1, S, T], which is true for each key that
 /// is not after the query. The last query has the position of the last key.

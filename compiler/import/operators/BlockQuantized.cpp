@@ -10,6 +10,7 @@
 #include "compiler/import/operators/FusedActivation.h"
 #include "compiler/import/operators/Products.h"
 #include "compiler/import/operators/Quantization.h"
+#include "compiler/import/operators/RunTimeShapes.h"
 #include "dialects/graph/ops/Movement.h"
 
 using namespace mlir;
@@ -49,15 +50,14 @@ static Value unpack(OnnxNode &node, Value bytes, int64_t bits) {
                                          node.builder.getStringAttr("RIGHT"));
   Value shifted =
       node.elementwise<BitShiftOp>({node.reshape(bytes, apart), shifts}, right);
-  Value low = node.elementwise<AndOp>(
-      {shifted, node.scalarConstant((1 << bits) - 1, byte)});
+  Value low = node.both(shifted, (1 << bits) - 1);
   return node.reshape(node.cast(low, numberType(bytes, bits)), joined);
 }
 
 /// Returns the first `size` elements of `x` along its last axis: [..., n] ->
 /// [..., size].
 static Value cut(OnnxNode &node, Value x, int64_t size) {
-  return slice(node.builder, node.loc, x, shapeOf(x).size() - 1, 0, size);
+  return node.slice(x, shapeOf(x).size() - 1, 0, size);
 }
 
 /// Dequantizes blocks [.., count / block, block] with a scale per block and,
@@ -172,12 +172,12 @@ static ImportResult importMatMulNBits(OnnxNode &node) {
   // weights and multiply the differences by the scales.
   bool isFloat = isa<FloatType>(elementOf(*zeros));
   if (isFloat) {
-    Value difference = node.elementwise<SubOp>(
-        {node.cast(numbers, elementOf(scales)),
-         node.reshape(node.cast(*zeros, elementOf(scales)),
-                      {w->columns, w->blocks, 1})});
-    numbers = node.elementwise<MulOp>(
-        {difference, node.reshape(scales, {w->columns, w->blocks, 1})});
+    Value difference =
+        node.sub(node.cast(numbers, elementOf(scales)),
+                 node.reshape(node.cast(*zeros, elementOf(scales)),
+                              {w->columns, w->blocks, 1}));
+    numbers =
+        node.mul(difference, node.reshape(scales, {w->columns, w->blocks, 1}));
     numbers =
         cut(node, node.reshape(numbers, {w->columns, w->blocks * w->block}),
             w->steps);
@@ -193,41 +193,31 @@ static ImportResult importMatMulNBits(OnnxNode &node) {
   }
   if (!numbers)
     return failure();
-  FailureOr<Value> y = importMatMul(
-      node, a, buildTranspose(node.builder, node.loc, numbers, {1, 0}));
-  if (failed(y))
+  Value y = importMatMul(node, a, node.transpose(numbers, {1, 0}));
+  if (!y)
     return failure();
   // accuracy_level=4 permits quantizing the left operand to 8 bits, in blocks
   // like those of the weights.
   constexpr int64_t quantized = 4;
-  if (auto product = y->getDefiningOp<MatMulOp>();
+  if (auto product = y.getDefiningOp<MatMulOp>();
       product && elementOf(a).isF32() &&
       node.intAttr("accuracy_level", 0) == quantized)
     product->setAttr(kMultipliedAttr,
                      TypeAttr::get(node.builder.getIntegerType(8, true)));
   Value bias = node.input(5);
   return one(
-      sumOf(node, {*y, bias ? node.reshape(bias, {w->columns}) : Value()}));
+      sumOf(node, {y, bias ? node.reshape(bias, {w->columns}) : Value()}));
 }
 
 //===----------------------------------------------------------------------===//
 // GatherBlockQuantized
 //===----------------------------------------------------------------------===//
 
-/// Gathers elements of `x` along `axis`. Indices may be out of range; the
-/// caller replaces their results by 0.
-static Value gather(OnnxNode &node, Value x, Value indices, int64_t axis) {
-  return node.build<GatherOp>(x, indices, axis, /*in_range=*/false);
-}
-
 /// Returns a boolean for each index: whether it is in [-size, size).
 static Value isInside(OnnxNode &node, Value indices, int64_t size) {
-  Type type = elementOf(indices);
-  Value least = node.elementwise<GreaterOrEqualOp>(
-      {indices, node.scalarConstant(-size, type)});
-  Value most =
-      node.elementwise<LessOp>({indices, node.scalarConstant(size, type)});
-  return node.elementwise<AndOp>({least, most});
+  Value least = node.greaterOrEqual(indices, -size);
+  Value most = node.less(indices, size);
+  return node.both(least, most);
 }
 
 static ImportResult importGatherBlockQuantized(OnnxNode &node) {
@@ -253,7 +243,8 @@ static ImportResult importGatherBlockQuantized(OnnxNode &node) {
         "the gathered axis has size 0, so that no index is valid");
   int64_t size = shapeOf(data)[*axis];
 
-  Value rows = gather(node, data, indices, *axis);
+  // Indices may be out of range; their results are replaced by zeros below.
+  Value rows = gatherAlong(node, data, *axis, indices);
   if (isPacked)
     rows = unpack(node, rows, bits);
   int64_t added = shapeOf(indices).size() - 1;
@@ -271,39 +262,27 @@ static ImportResult importGatherBlockQuantized(OnnxNode &node) {
     return node.invalid(
         "`zero_points` must have one element for each block of " +
         Twine(block));
-  scales = gather(node, scales, indices, *axis);
+  scales = gatherAlong(node, scales, *axis, indices);
   if (zeros) {
-    zeros = gather(node, zeros, indices, *axis);
+    zeros = gatherAlong(node, zeros, *axis, indices);
     if (isPacked)
       zeros = cut(node, unpack(node, zeros, bits), shapeOf(scales).back());
   } else if (isPacked) {
     zeros = middle(node, data, bits);
   }
 
-  // Repeats each scale or zero point for all elements of its block; the last
-  // block may be shorter.
-  auto spread = [&](Value parameter) -> Value {
-    if (!parameter || shapeOf(parameter).empty())
-      return parameter;
-    Dims own = dimsOf(parameter), apart = own;
-    apart.insert(apart.begin() + at + 1, 1);
-    Dims wide = apart, joined = own;
-    wide[at + 1] = block;
-    joined[at] = blocks * block;
-    Value all = node.reshape(
-        node.build<ExpandOp>(node.reshape(parameter, apart), ArrayRef(wide)),
-        joined);
-    return slice(node.builder, node.loc, all, at, 0, count);
+  auto spread = [&](Value parameter) {
+    return !parameter || shapeOf(parameter).empty()
+               ? parameter
+               : repeatedAlong(node, parameter, at, block, count);
   };
   Value floats = dequantize(node, rows, spread(scales), spread(zeros));
   if (!floats)
     return failure();
-  // Replaces the results of indices that are out of range by zeros.
   Dims places(dimsOf(floats).size(), 1);
   llvm::copy(dimsOf(indices), places.begin() + *axis);
   Value inside = node.reshape(isInside(node, indices, size), places);
-  return one(node.elementwise<WhereOp>(
-      {inside, floats, node.scalarConstant(0, elementOf(floats))}));
+  return one(node.where(inside, floats, 0));
 }
 
 void registerBlockQuantizedImports(OnnxRegistry &registry) {

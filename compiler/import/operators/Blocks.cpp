@@ -12,8 +12,7 @@ namespace ingot::graph {
 static Value rearrange(OnnxNode &node, ArrayRef<Dim> split,
                        ArrayRef<int64_t> perm, ArrayRef<Dim> merged) {
   Value x = node.reshape(node.input(0), split);
-  return node.reshape(TransposeOp::create(node.builder, node.loc, x, perm),
-                      merged);
+  return node.reshape(node.transpose(x, perm), merged);
 }
 
 static ImportResult importDepthToSpace(OnnxNode &node) {
@@ -27,12 +26,10 @@ static ImportResult importDepthToSpace(OnnxNode &node) {
   Dim channels = s[1].floorDiv(block * block);
   Dims merged = {s[0], channels, s[2] * block, s[3] * block};
   if (node.stringAttr("mode", "DCR") == "CRD")
-    return SmallVector<Value>{
-        rearrange(node, Dims{s[0], channels, block, block, s[2], s[3]},
-                  {0, 1, 4, 2, 5, 3}, merged)};
-  return SmallVector<Value>{
-      rearrange(node, Dims{s[0], block, block, channels, s[2], s[3]},
-                {0, 3, 4, 1, 5, 2}, merged)};
+    return one(rearrange(node, Dims{s[0], channels, block, block, s[2], s[3]},
+                         {0, 1, 4, 2, 5, 3}, merged));
+  return one(rearrange(node, Dims{s[0], block, block, channels, s[2], s[3]},
+                       {0, 3, 4, 1, 5, 2}, merged));
 }
 
 static ImportResult importSpaceToDepth(OnnxNode &node) {
@@ -48,9 +45,8 @@ static ImportResult importSpaceToDepth(OnnxNode &node) {
   Dims split = {s[0], s[1], height, block, width, block};
   Dims merged = {s[0], s[1] * (block * block), height, width};
   if (node.stringAttr("mode", "DCR") == "CRD")
-    return SmallVector<Value>{
-        rearrange(node, split, {0, 1, 3, 5, 2, 4}, merged)};
-  return SmallVector<Value>{rearrange(node, split, {0, 3, 5, 1, 2, 4}, merged)};
+    return one(rearrange(node, split, {0, 1, 3, 5, 2, 4}, merged));
+  return one(rearrange(node, split, {0, 3, 5, 1, 2, 4}, merged));
 }
 
 void registerBlocksImports(OnnxRegistry &registry) {

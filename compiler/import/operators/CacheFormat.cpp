@@ -70,18 +70,16 @@ FailureOr<CacheFormat> CacheFormat::of(OnnxNode &node, StringRef which,
 Value CacheFormat::encode(OnnxNode &node, Value x) const {
   if (!isQuantized())
     return node.cast(x, stored);
-  Type f32 = node.builder.getF32Type();
+  Type f32 = node.f32();
   Value one = node.scalarConstant(1, f32);
-  Value inverse = node.elementwise<DivOp>({one, scale});
+  Value inverse = node.div(one, scale);
   if (!shapeOf(inverse).empty())
     inverse = node.reshape(inverse, {heads, 1, size});
-  Value scaled = node.elementwise<MulOp>({node.cast(x, f32), inverse});
+  Value scaled = node.mul(node.cast(x, f32), inverse);
   if (isa<FloatType>(stored)) {
     constexpr double largest = 448;
-    Value limited = node.elementwise<MaximumOp>(
-        {scaled, node.scalarConstant(-largest, f32)});
-    limited = node.elementwise<MinimumOp>(
-        {limited, node.scalarConstant(largest, f32)});
+    Value limited = node.max(scaled, -largest);
+    limited = node.min(limited, largest);
     return node.cast(limited, stored);
   }
   if (!isPacked())
@@ -94,22 +92,20 @@ Value CacheFormat::encode(OnnxNode &node, Value x) const {
   pairs.push_back(2);
   Value bytes = node.reshape(node.cast(numbers, stored), pairs);
   auto element = [&](int64_t i) {
-    return node.reshape(slice(node.builder, node.loc, bytes, 4, i, 1), half);
+    return node.reshape(node.slice(bytes, 4, i, 1), half);
   };
-  return node.elementwise<OrOp>({element(0), shift(node, element(1), "LEFT")});
+  return node.either(element(0), shift(node, element(1), "LEFT"));
 }
 
 Value CacheFormat::decode(OnnxNode &node, Value cache, Type type) const {
   if (!isPacked())
     return node.cast(cache, type);
   auto floats = [&](Value numbers) {
-    return node.elementwise<SubOp>(
-        {node.cast(numbers, type), node.scalarConstant(8, type)});
+    return node.sub(node.cast(numbers, type), 8);
   };
-  Value low = node.elementwise<AndOp>({cache, node.scalarConstant(15, stored)});
-  return node.build<ConcatOp>(
-      ValueRange{floats(low), floats(shift(node, cache, "RIGHT"))},
-      /*axis=*/3);
+  Value low = node.both(cache, 15);
+  return node.concat({floats(low), floats(shift(node, cache, "RIGHT"))},
+                     /*axis=*/3);
 }
 
 Value CacheFormat::scaleQueries(OnnxNode &node, Value query) const {
@@ -117,22 +113,19 @@ Value CacheFormat::scaleQueries(OnnxNode &node, Value query) const {
     return query;
   Dims whole = dimsOf(query);
   if (shapeOf(scale).empty()) {
-    query = node.elementwise<MulOp>({query, scale});
+    query = node.mul(query, scale);
   } else {
     int64_t times = *whole[1].known() / heads;
-    Value grouped = node.reshape(
-        query, ArrayRef<Dim>{whole[0], heads, times, whole[2], whole[3]});
+    Value grouped =
+        node.reshape(query, {whole[0], heads, times, whole[2], whole[3]});
     query = node.reshape(
-        node.elementwise<MulOp>(
-            {grouped, node.reshape(scale, {1, heads, 1, 1, size})}),
-        whole);
+        node.mul(grouped, node.reshape(scale, {1, heads, 1, 1, size})), whole);
   }
   if (!isPacked())
     return query;
-  Value pairs = node.reshape(
-      query, ArrayRef<Dim>{whole[0], whole[1], whole[2], size / 2, 2});
-  return node.reshape(
-      buildTranspose(node.builder, node.loc, pairs, {0, 1, 2, 4, 3}), whole);
+  Value pairs =
+      node.reshape(query, {whole[0], whole[1], whole[2], size / 2, 2});
+  return node.reshape(node.transpose(pairs, {0, 1, 2, 4, 3}), whole);
 }
 
 Value CacheFormat::scaleResult(OnnxNode &node, Value y) const {
@@ -141,19 +134,15 @@ Value CacheFormat::scaleResult(OnnxNode &node, Value y) const {
   Dims whole = dimsOf(y);
   int64_t all = *whole[2].known() / size;
   if (isPacked()) {
-    Value halves =
-        node.reshape(y, ArrayRef<Dim>{whole[0], whole[1], all, 2, size / 2});
-    y = node.reshape(
-        buildTranspose(node.builder, node.loc, halves, {0, 1, 2, 4, 3}), whole);
+    Value halves = node.reshape(y, {whole[0], whole[1], all, 2, size / 2});
+    y = node.reshape(node.transpose(halves, {0, 1, 2, 4, 3}), whole);
   }
   if (shapeOf(scale).empty())
-    return node.elementwise<MulOp>({y, scale});
-  Value grouped = node.reshape(
-      y, ArrayRef<Dim>{whole[0], whole[1], heads, all / heads, size});
+    return node.mul(y, scale);
+  Value grouped =
+      node.reshape(y, {whole[0], whole[1], heads, all / heads, size});
   return node.reshape(
-      node.elementwise<MulOp>(
-          {grouped, node.reshape(scale, {1, 1, heads, 1, size})}),
-      whole);
+      node.mul(grouped, node.reshape(scale, {1, 1, heads, 1, size})), whole);
 }
 
 } // namespace ingot::graph

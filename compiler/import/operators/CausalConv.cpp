@@ -18,26 +18,24 @@ static Value sumsAlong(OnnxNode &node, Value x, Value w, const Dim &steps) {
   if (channels.known() && taps.known()) {
     Value last = toChannelsLast(node, x);
     auto type = tensorOf(Dims{sizes[0], steps, channels}, elementOf(x));
-    Value y = node.build<ConvOp>(
-        type, last, buildTranspose(node.builder, node.loc, w, {2, 1, 0}),
-        Value(), ArrayRef<int64_t>{1}, ArrayRef<int64_t>{1},
-        ArrayRef<int64_t>{0}, *channels.known(), /*x_zero=*/0);
+    Value y = node.build<ConvOp>(type, last, node.transpose(w, {2, 1, 0}),
+                                 Value(), ArrayRef<int64_t>{1},
+                                 ArrayRef<int64_t>{1}, ArrayRef<int64_t>{0},
+                                 *channels.known(), /*x_zero=*/0);
     return toChannelsFirst(node, y);
   }
   RunTimeInts ints(node);
-  Value place = node.reshape(node.countTo(steps), ArrayRef<Dim>{steps, 1}),
-        tap = node.reshape(node.countTo(taps), ArrayRef<Dim>{1, taps});
-  Value windows = gatherAlong(node, x, 2, ints.add(place, tap));
-  w = node.reshape(w, ArrayRef<Dim>{1, channels, 1, taps});
+  Value place = node.reshape(node.countTo(steps), {steps, 1}),
+        tap = node.reshape(node.countTo(taps), {1, taps});
+  Value windows = gatherAlong(node, x, 2, node.add(place, tap));
+  w = node.reshape(w, {1, channels, 1, taps});
   // Floats narrower than f32 are multiplied and accumulated in f32, and rounded
   // once.
-  Type type = elementOf(x), f32 = node.builder.getF32Type();
+  Type type = elementOf(x), f32 = node.f32();
   Type wide = type.isF64() ? type : f32;
-  Value products =
-      node.elementwise<MulOp>({node.cast(windows, wide), node.cast(w, wide)});
+  Value products = node.mul(node.cast(windows, wide), node.cast(w, wide));
   Value sums = node.build<ReduceSumOp>(products, ArrayRef<int64_t>{3});
-  return node.reshape(node.cast(sums, type),
-                      ArrayRef<Dim>{sizes[0], channels, steps});
+  return node.reshape(node.cast(sums, type), {sizes[0], channels, steps});
 }
 
 static LogicalResult fitCausalConv(OnnxNode &node) {
@@ -79,19 +77,18 @@ static ImportResult importCausalConv(OnnxNode &node) {
   Dims sizes = dimsOf(x);
   Dim carried = dimsOf(w)[2] - 1;
   if (!past)
-    past = node.build<ExpandOp>(node.scalarConstant(0, elementOf(x)),
-                                ArrayRef<Dim>{sizes[0], sizes[1], carried});
-  Value all =
-      node.builder.createOrFold<ConcatOp>(node.loc, ValueRange{past, x}, 2);
+    past = node.expand(node.scalarConstant(0, elementOf(x)),
+                       {sizes[0], sizes[1], carried});
+  Value all = node.concat({past, x}, 2);
   Value y = sumsAlong(node, all, w, sizes[2]);
   if (node.hasInput(2))
-    y = node.elementwise<AddOp>({y, node.alignAt(node.input(2), 1, 3)});
+    y = node.add(y, node.alignAt(node.input(2), 1, 3));
   if (y && activation != "none")
-    y = node.elementwise<MulOp>({y, node.build<SigmoidOp>(y)});
+    y = node.mul(y, node.build<SigmoidOp>(y));
   if (!y)
     return failure();
   RunTimeInts ints(node);
-  Value places = ints.add(node.countTo(carried), ints.sizes(sizes[2]));
+  Value places = node.add(node.countTo(carried), ints.sizes(sizes[2]));
   return SmallVector<Value>{y, gatherAlong(node, all, 2, places)};
 }
 

@@ -10,13 +10,12 @@ namespace ingot::graph {
 Value featureRows(OnnxNode &node) {
   Value x = node.input(0);
   if (shapeOf(x).size() == 1)
-    x = node.reshape(x, ArrayRef<Dim>{1, dimsOf(x)[0]});
-  if (shapeOf(x).size() != 2) {
-    (void)node.invalid("the input must be a matrix of samples and features");
-    return {};
-  }
+    x = node.reshape(x, {1, dimsOf(x)[0]});
+  if (shapeOf(x).size() != 2)
+    return noValue(
+        node.invalid("the input must be a matrix of samples and features"));
   if (!elementOf(x).isF32() && !elementOf(x).isF64())
-    x = node.cast(x, node.builder.getF32Type());
+    x = node.cast(x, node.f32());
   return x;
 }
 
@@ -36,63 +35,48 @@ FailureOr<SmallVector<int64_t>> classLabels(OnnxNode &node, StringRef integers,
 }
 
 Value labelsAt(OnnxNode &node, ArrayRef<int64_t> labels, Value indices) {
-  Type i64 = node.builder.getIntegerType(64, /*isSigned=*/true);
-  auto type = RankedTensorType::get({int64_t(labels.size())}, i64);
   Dim rows = dimsOf(indices)[0];
   bool isNumbered =
       node.hasAttr("classlabels_ints") || node.hasAttr("classlabels_int64s");
   SmallVector<std::string> names = node.stringsAttr("classlabels_strings");
   Value table = isNumbered || names.empty()
-                    ? node.constant(DenseElementsAttr::get(type, labels))
+                    ? node.integers(labels)
                     : buildStrings(node.builder, node.loc,
                                    {int64_t(names.size())}, names);
-  return node.build<GatherOp>(table, node.reshape(indices, ArrayRef<Dim>(rows)),
-                              0, /*inRange=*/true);
+  return node.build<GatherOp>(table, node.reshape(indices, {rows}), 0,
+                              /*inRange=*/true);
 }
 
 /// Returns the transform SOFTMAX_ZERO, as ONNX Runtime defines it, of scores
 /// [rows, classes]: a softmax in which scores of 0 remain 0.
 static Value softmaxZero(OnnxNode &node, Value scores) {
-  Type type = elementOf(scores);
-  auto number = [&](double value) { return node.scalarConstant(value, type); };
   Value most = node.build<ReduceMaxOp>(scores, ArrayRef<int64_t>{1});
-  Value powers =
-      node.elementwise<ExpOp>({node.elementwise<SubOp>({scores, most})});
+  Value powers = node.elementwise<ExpOp>({node.sub(scores, most)});
   // The threshold below which ONNX Runtime treats a score as 0.
   constexpr double nothing = 1e-7;
-  Value isZero = node.elementwise<LessOrEqualOp>(
-      {node.elementwise<AbsOp>({scores}), number(nothing)});
-  Value sum = node.build<ReduceSumOp>(
-      node.elementwise<WhereOp>({isZero, number(0), powers}),
-      ArrayRef<int64_t>{1});
-  Value scaled = node.elementwise<MulOp>(
-      {scores, node.elementwise<ExpOp>({node.elementwise<NegOp>({most})})});
-  return node.elementwise<DivOp>(
-      {node.elementwise<WhereOp>({isZero, scaled, powers}), sum});
+  Value isZero = node.lessOrEqual(node.elementwise<AbsOp>({scores}), nothing);
+  Value sum = node.build<ReduceSumOp>(node.where(isZero, 0, powers),
+                                      ArrayRef<int64_t>{1});
+  Value scaled = node.mul(
+      scores, node.elementwise<ExpOp>({node.elementwise<NegOp>({most})}));
+  return node.div(node.where(isZero, scaled, powers), sum);
 }
 
 /// Returns sqrt(2) * erfinv(2 x - 1), with ONNX Runtime's approximation of
 /// erfinv (Winitzki, a = 0.147).
 static Value probit(OnnxNode &node, Value x) {
-  Type type = elementOf(x);
-  auto number = [&](double value) { return node.scalarConstant(value, type); };
-  auto times = [&](Value v, double factor) {
-    return node.elementwise<MulOp>({v, number(factor)});
-  };
-  Value u = node.elementwise<SubOp>({times(x, 2), number(1)});
-  Value rest =
-      node.elementwise<SubOp>({number(1), node.elementwise<MulOp>({u, u})});
+  Value u = node.sub(node.mul(x, 2), 1);
+  Value rest = node.sub(1, node.mul(u, u));
   Value log = node.elementwise<LogOp>({rest});
   constexpr double a = 0.147, pi = 3.14159;
-  Value v = node.elementwise<AddOp>({times(log, 0.5), number(2 / (pi * a))});
-  Value square = node.elementwise<SubOp>(
-      {node.elementwise<MulOp>({v, v}), times(log, 1 / a)});
+  Value v = node.add(node.mul(log, 0.5), 2 / (pi * a));
+  Value square = node.sub(node.mul(v, v), node.mul(log, 1 / a));
   Value inverse = node.elementwise<SqrtOp>(
-      {node.elementwise<SubOp>({node.elementwise<SqrtOp>({square}), v})});
-  Value isNegative = node.elementwise<LessOp>({u, number(0)});
-  return times(node.elementwise<WhereOp>(
-                   {isNegative, node.elementwise<NegOp>({inverse}), inverse}),
-               1.41421356);
+      {node.sub(node.elementwise<SqrtOp>({square}), v)});
+  Value isNegative = node.less(u, 0);
+  return node.mul(
+      node.where(isNegative, node.elementwise<NegOp>({inverse}), inverse),
+      1.41421356);
 }
 
 Value transformScores(OnnxNode &node, Value scores, StringRef transform) {
@@ -106,8 +90,7 @@ Value transformScores(OnnxNode &node, Value scores, StringRef transform) {
     return softmaxZero(node, scores);
   if (transform == "PROBIT")
     return probit(node, scores);
-  (void)node.invalid("unknown post_transform `" + transform + "`");
-  return {};
+  return noValue(node.invalid("unknown post_transform `" + transform + "`"));
 }
 
 Value transformTargets(OnnxNode &node, Value targets, StringRef transform) {
@@ -126,9 +109,8 @@ Value bothScores(OnnxNode &node, Value second, StringRef transform,
   bool isPlain = transform == "SOFTMAX" || transform == "SOFTMAX_ZERO";
   Value first = negates || transform == "LOGISTIC"
                     ? node.elementwise<NegOp>({second})
-                    : node.elementwise<SubOp>(
-                          {node.scalarConstant(1, elementOf(second)), second});
-  Value both = node.build<ConcatOp>(ValueRange{first, second}, 1);
+                    : node.sub(1, second);
+  Value both = node.concat({first, second}, 1);
   return isPlain ? both : transformScores(node, both, transform);
 }
 

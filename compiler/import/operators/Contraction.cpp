@@ -28,17 +28,17 @@ static LogicalResult fitInner(OnnxNode &node, Value &a, Value &b) {
 
 /// Returns the matmul of `a` and `b`, with elements of type `type`. `zeros`
 /// contains the zero points of integer operands, or is empty.
-static FailureOr<Value> multiply(OnnxNode &node, Value a, Value b,
-                                 ValueRange zeros, Type type) {
+static Value multiply(OnnxNode &node, Value a, Value b, ValueRange zeros,
+                      Type type) {
   if (shapeOf(a).empty() || shapeOf(b).empty())
-    return node.invalid(
-        "the operands of a matrix product must have rank 1 or more");
+    return noValue(node.invalid(
+        "the operands of a matrix product must have rank 1 or more"));
   if (failed(fitInner(node, a, b)))
-    return failure();
+    return {};
   SmallVector<Value> both{a, b};
   auto batch = node.broadcast(both, /*others=*/2);
   if (!batch)
-    return node.invalid("the batch axes do not broadcast");
+    return noValue(node.invalid("the batch axes do not broadcast"));
   a = both[0];
   b = both[1];
   Dims as = dimsOf(a), bs = dimsOf(b);
@@ -66,12 +66,11 @@ static FailureOr<Value> multiply(OnnxNode &node, Value a, Value b,
   return product;
 }
 
-FailureOr<Value> importMatMul(OnnxNode &node, Value a, Value b) {
+Value importMatMul(OnnxNode &node, Value a, Value b) {
   return multiply(node, a, b, {}, elementOf(a));
 }
 
-FailureOr<Value> importIntegerMatMul(OnnxNode &node, Value a, Value b,
-                                     ValueRange zeros) {
+Value importIntegerMatMul(OnnxNode &node, Value a, Value b, ValueRange zeros) {
   return multiply(node, a, b, zeros,
                   node.builder.getIntegerType(32, /*isSigned=*/true));
 }
@@ -81,22 +80,21 @@ static ImportResult importGemm(OnnxNode &node) {
   if (shapeOf(a).size() != 2 || shapeOf(b).size() != 2)
     return node.invalid("A and B must be matrices of rank 2");
   if (node.intAttr("transA", 0))
-    a = buildTranspose(node.builder, node.loc, a, {1, 0});
+    a = node.transpose(a, {1, 0});
   if (node.intAttr("transB", 0))
-    b = buildTranspose(node.builder, node.loc, b, {1, 0});
-  FailureOr<Value> product = importMatMul(node, a, b);
-  if (failed(product))
+    b = node.transpose(b, {1, 0});
+  Value y = importMatMul(node, a, b);
+  if (!y)
     return failure();
-  Value y = *product;
   double alpha = node.floatAttr("alpha", 1), beta = node.floatAttr("beta", 1);
   // Integers are multiplied by fractions in float64.
   Type type = elementOf(y), element = type;
   if (isa<IntegerType>(type) &&
       (std::trunc(alpha) != alpha || std::trunc(beta) != beta))
-    element = node.builder.getF64Type();
+    element = node.f64();
   y = node.cast(y, element);
   if (alpha != 1)
-    y = node.elementwise<MulOp>({y, node.scalarConstant(alpha, element)});
+    y = node.mul(y, alpha);
   if (c) {
     const bool isZero = !OnnxNode::unlessZeros(c);
     c = node.cast(c, element);
@@ -106,12 +104,12 @@ static ImportResult importGemm(OnnxNode &node) {
       if (dimsOf(c)[i].least() > 1)
         (void)node.takeEqual(dimsOf(y)[missing + i], dimsOf(c)[i]);
     if (beta != 1)
-      c = node.elementwise<MulOp>({c, node.scalarConstant(beta, element)});
+      c = node.mul(c, beta);
     c = node.broadcastTo(c, dimsOf(y));
     if (!c)
       return node.invalid("C does not broadcast to the product");
     if (!isZero)
-      y = node.elementwise<AddOp>({y, c});
+      y = node.add(y, c);
   }
   return one(node.cast(y, type));
 }
@@ -120,13 +118,9 @@ static ImportResult importGemm(OnnxNode &node) {
 /// groups, O], where C is the number of input channels and O that of output
 /// channels.
 static Value kernelLast(OnnxNode &node, Value w) {
-  int64_t rank = shapeOf(w).size();
-  SmallVector<int64_t> perm;
-  for (int64_t i = 2; i < rank; ++i)
-    perm.push_back(i);
-  perm.push_back(1);
-  perm.push_back(0);
-  return buildTranspose(node.builder, node.loc, w, perm);
+  auto perm = llvm::to_vector(llvm::seq<int64_t>(2, shapeOf(w).size()));
+  perm.append({1, 0});
+  return node.transpose(w, perm);
 }
 
 /// Checks that input and weights have the same rank, that the weights match
@@ -156,19 +150,20 @@ static LogicalResult checkConvInputs(OnnxNode &node, Value x, Value w) {
   return success();
 }
 
-FailureOr<Value> importConv(OnnxNode &node, Value x, Value w, Value bias) {
+Value importConv(OnnxNode &node, Value x, Value w, Value bias) {
   if (failed(checkConvInputs(node, x, w)))
-    return failure();
+    return {};
   int64_t groups = node.intAttr("group", 1);
   if (!node.requireMultiple(dimsOf(w)[0], groups))
-    return node.invalid("the weights have " + kernel::sizeText(dimsOf(w)[0]) +
-                        " output channels, which must be a multiple of the " +
-                        Twine(groups) + " groups");
+    return noValue(
+        node.invalid("the weights have " + kernel::sizeText(dimsOf(w)[0]) +
+                     " output channels, which must be a multiple of the " +
+                     Twine(groups) + " groups"));
   Dims kernel(ArrayRef<Dim>(dimsOf(w)).drop_front(2));
   auto geometry =
       WindowGeometry::read(node, x, ArrayRef<Dim>(kernel), /*pads=*/true);
   if (failed(geometry))
-    return failure();
+    return {};
   Value inside = geometry->pad(node, x, /*fill=*/0);
   Value y = node.build<ConvOp>(
       geometry->resultType(x, dimsOf(w)[0]), toChannelsLast(node, inside),
@@ -186,12 +181,10 @@ static Value cropAtRunTime(OnnxNode &node, Value y,
   RunTimeInts ints(node);
   for (const auto &[axis, size, isUpper] : axes) {
     Value beyond =
-        ints.max(ints.number(0),
-                 ints.sub(ints.sizes(dimsOf(y)[axis]), ints.sizes(size)));
-    Value before = ints.div(ints.add(beyond, ints.number(isUpper ? 0 : 1)),
-                            ints.number(2));
-    y = padAlong(node, y, axis, ints.sub(ints.number(0), before), size,
-                 "constant", node.scalarConstant(0, elementOf(y)));
+        node.max(0, node.sub(ints.sizes(dimsOf(y)[axis]), ints.sizes(size)));
+    Value before = ints.div(node.add(beyond, isUpper ? 0 : 1), 2);
+    y = padAlong(node, y, axis, node.sub(0, before), size, "constant",
+                 node.scalarConstant(0, elementOf(y)));
   }
   return y;
 }
@@ -288,37 +281,28 @@ static ImportResult importConvTranspose(OnnxNode &node) {
   shape.push_back(dimsOf(w)[1] * groups);
   // Transposes the weights of ConvTranspose [C, O / groups, kernel...] to
   // [kernel..., C, O / groups].
-  SmallVector<int64_t> perm;
-  for (size_t i = 0; i < rank; ++i)
-    perm.push_back(2 + i);
+  auto perm = llvm::to_vector(llvm::seq<int64_t>(2, 2 + rank));
   perm.append({0, 1});
   bias = OnnxNode::unlessZeros(bias);
   Value y = node.build<ConvTransposeOp>(
       tensorOf(shape, elementOf(x)), toChannelsLast(node, x),
-      buildTranspose(node.builder, node.loc, w, perm),
-      cropped.empty() ? bias : Value(), strides, dilations, low, groups);
+      node.transpose(w, perm), cropped.empty() ? bias : Value(), strides,
+      dilations, low, groups);
   y = cropAtRunTime(node, toChannelsFirst(node, y), cropped);
   // If zeros may have been appended, the bias is added here instead of in the
   // convolution, so that it is also added to the appended elements.
   if (bias && !cropped.empty())
-    y = node.elementwise<AddOp>({y, node.alignAt(bias, 1, shapeOf(y).size())});
+    y = node.add(y, node.alignAt(bias, 1, shapeOf(y).size()));
   return one(y);
 }
 
 void registerContractionImports(OnnxRegistry &registry) {
-  registry.add("MatMul", [](OnnxNode &node) -> ImportResult {
-    FailureOr<Value> y = importMatMul(node, node.input(0), node.input(1));
-    if (failed(y))
-      return failure();
-    return SmallVector<Value>{*y};
+  registry.add("MatMul", [](OnnxNode &node) {
+    return one(importMatMul(node, node.input(0), node.input(1)));
   });
   registry.add("Gemm", importGemm);
-  registry.add("Conv", [](OnnxNode &node) -> ImportResult {
-    FailureOr<Value> y =
-        importConv(node, node.input(0), node.input(1), node.input(2));
-    if (failed(y))
-      return failure();
-    return SmallVector<Value>{*y};
+  registry.add("Conv", [](OnnxNode &node) {
+    return one(importConv(node, node.input(0), node.input(1), node.input(2)));
   });
   registry.add("ConvTranspose", importConvTranspose);
 }

@@ -27,43 +27,14 @@ struct Sizes {
 };
 } // namespace
 
-/// Returns the element type of coordinates: float64 for inputs of float64,
-/// otherwise float32.
-static Type coordinateType(OnnxNode &node) {
-  return node.sumType(elementOf(node.input(0)));
-}
-
 /// Returns one coordinate (`axis` 0: y, 1: x) of all sampled positions, without
 /// their offsets: [kernel positions, output positions, 1]. Coordinates are
-/// scaled so that the input, which has `size` elements along the axis, extends
-/// from -1 to 1.
+/// scaled so that the input extends from -1 to 1 along the axis: `scale` is 2 /
+/// (size of the input along the axis) in double precision.
 static Value startsOf(OnnxNode &node, const Sizes &sizes,
-                      const WindowGeometry &geometry, int64_t size,
-                      int64_t axis) {
-  double scale = 2.0 / static_cast<double>(size);
-  std::vector<double> start;
-  for (int64_t k = 0; k < sizes.kernel; ++k)
-    for (int64_t place = 0; place < *sizes.places.known(); ++place) {
-      int64_t inner = *geometry.output[1].known(),
-              taps = *geometry.kernel[1].known();
-      int64_t o = axis ? place % inner : place / inner,
-              tap = axis ? k % taps : k / taps;
-      auto p =
-          static_cast<double>(o * geometry.strides[axis] - geometry.low[axis] +
-                              tap * geometry.dilations[axis]);
-      start.push_back((p + 0.5) * scale - 1);
-    }
-  return floatConstant(node, {sizes.kernel, *sizes.places.known(), 1}, start,
-                       coordinateType(node));
-}
-
-/// Returns the same coordinates as startsOf if the number of output positions
-/// or the size of the input is known only at run time. `scale` is 2 / (size of
-/// the input along the axis) in double precision.
-static Value startsAtRunTime(OnnxNode &node, const Sizes &sizes,
-                             const WindowGeometry &geometry, Value scale,
-                             int64_t axis) {
-  Type f64 = node.builder.getF64Type();
+                      const WindowGeometry &geometry, Value scale, int64_t axis,
+                      Type type) {
+  Type f64 = node.f64();
   std::vector<double> taps;
   for (int64_t k = 0, inner = *geometry.kernel[1].known(); k < sizes.kernel;
        ++k)
@@ -74,17 +45,13 @@ static Value startsAtRunTime(OnnxNode &node, const Sizes &sizes,
   Dims along{1, 1, 1, 1},
       all{sizes.kernel, geometry.output[0], geometry.output[1], 1};
   along[1 + axis] = all[1 + axis];
-  Value places = node.elementwise<MulOp>(
-      {node.cast(node.countTo(all[1 + axis]), f64),
-       node.scalarConstant(static_cast<double>(geometry.strides[axis]), f64)});
-  Value p = node.elementwise<AddOp>(
-      {node.reshape(places, along),
-       floatConstant(node, {sizes.kernel, 1, 1, 1}, taps, f64)});
-  p = node.elementwise<SubOp>(
-      {node.elementwise<MulOp>({p, scale}), node.scalarConstant(1, f64)});
-  return node.reshape(node.build<ExpandOp>(node.cast(p, coordinateType(node)),
-                                           ArrayRef<Dim>(all)),
-                      Dims{sizes.kernel, sizes.places, 1});
+  Value places = node.mul(node.cast(node.countTo(all[1 + axis]), f64),
+                          static_cast<double>(geometry.strides[axis]));
+  Value p = node.add(node.reshape(places, along),
+                     floatConstant(node, {sizes.kernel, 1, 1, 1}, taps, f64));
+  p = node.sub(node.mul(p, scale), 1);
+  return node.reshape(node.expand(node.cast(p, type), all),
+                      {sizes.kernel, sizes.places, 1});
 }
 
 /// Returns one coordinate (`axis` 0: y, 1: x) of all sampled positions: the
@@ -94,24 +61,16 @@ static Value coordinates(OnnxNode &node, const Sizes &sizes,
                          const WindowGeometry &geometry, Value offset,
                          const Dim &size, int64_t axis) {
   // GridSample places the centre of pixel p at (2 p + 1) / size - 1.
-  Type type = coordinateType(node);
-  Value scale, from;
-  if (size.known() && sizes.places.known()) {
-    scale = node.scalarConstant(2.0 / static_cast<double>(*size.known()), type);
-    from = startsOf(node, sizes, geometry, *size.known(), axis);
-  } else {
-    Value length = node.reshape(RunTimeInts(node).sizes(size), {});
-    Type f64 = node.builder.getF64Type();
-    scale = node.elementwise<DivOp>(
-        {node.scalarConstant(2, f64), node.cast(length, f64)});
-    from = startsAtRunTime(node, sizes, geometry, scale, axis);
-    scale = node.cast(scale, type);
-  }
-  Value moved = slice(node.builder, node.loc, offset, 2, axis, 1);
-  moved = node.reshape(moved, Dims{sizes.batch * sizes.offsetGroups,
-                                   sizes.kernel, sizes.places, 1});
-  return node.elementwise<AddOp>(
-      {node.elementwise<MulOp>({node.cast(moved, type), scale}), from});
+  // Coordinates are float64 for inputs of float64, otherwise float32.
+  Type type = node.sumType(elementOf(node.input(0)));
+  Value length = node.reshape(RunTimeInts(node).sizes(size), {});
+  Value scale = node.div(2, node.cast(length, node.f64()));
+  Value from = startsOf(node, sizes, geometry, scale, axis, type);
+  scale = node.cast(scale, type);
+  Value moved = node.slice(offset, 2, axis, 1);
+  moved = node.reshape(
+      moved, {sizes.batch * sizes.offsetGroups, sizes.kernel, sizes.places, 1});
+  return node.add(node.mul(node.cast(moved, type), scale), from);
 }
 
 /// Returns the height and width of the kernel; dynamic sizes of the weights `w`
@@ -218,42 +177,41 @@ static ImportResult importDeformConv(OnnxNode &node) {
 
   OpBuilder &b = node.builder;
   Dim each = sizes.channels.floorDiv(own), images = sizes.batch * own;
-  offset = node.reshape(offset, Dims{images, sizes.kernel, 2, sizes.places});
+  offset = node.reshape(offset, {images, sizes.kernel, 2, sizes.places});
   Value grid = ConcatOp::create(
       b, node.loc,
       ValueRange{coordinates(node, sizes, geometry, offset, width, 1),
                  coordinates(node, sizes, geometry, offset, height, 0)},
       3);
   Value image =
-      toChannelsLast(node, node.reshape(x, Dims{images, each, height, width}));
+      toChannelsLast(node, node.reshape(x, {images, each, height, width}));
   Value samples =
       node.build<GridSampleOp>(image, grid, "linear", "zeros", false);
   if (mask)
-    samples = node.elementwise<MulOp>(
-        {samples,
-         node.reshape(mask, Dims{images, sizes.kernel, sizes.places, 1})});
+    samples = node.mul(
+        samples, node.reshape(mask, {images, sizes.kernel, sizes.places, 1}));
   // Makes the samples of all channels of a kernel position adjacent, then
   // splits the channels into groups.
   Dim inGroup = sizes.channels.floorDiv(sizes.groups),
       outGroup = sizes.outputs.floorDiv(sizes.groups);
-  samples = node.reshape(
-      samples, Dims{sizes.batch, own, sizes.kernel, sizes.places, each});
+  samples = node.reshape(samples,
+                         {sizes.batch, own, sizes.kernel, sizes.places, each});
   samples = buildTranspose(b, node.loc, samples, {0, 3, 2, 1, 4});
-  samples = node.reshape(samples, Dims{sizes.batch, sizes.places, sizes.kernel,
-                                       sizes.groups, inGroup});
+  samples = node.reshape(samples, {sizes.batch, sizes.places, sizes.kernel,
+                                   sizes.groups, inGroup});
   samples = buildTranspose(b, node.loc, samples, {0, 3, 1, 2, 4});
-  samples = node.reshape(samples, Dims{sizes.batch, sizes.groups, sizes.places,
-                                       inGroup * sizes.kernel});
-  w = node.reshape(w, Dims{sizes.groups, outGroup, inGroup, sizes.kernel});
+  samples = node.reshape(samples, {sizes.batch, sizes.groups, sizes.places,
+                                   inGroup * sizes.kernel});
+  w = node.reshape(w, {sizes.groups, outGroup, inGroup, sizes.kernel});
   w = buildTranspose(b, node.loc, w, {0, 3, 2, 1});
-  w = node.reshape(w, Dims{sizes.groups, inGroup * sizes.kernel, outGroup});
+  w = node.reshape(w, {sizes.groups, inGroup * sizes.kernel, outGroup});
   Value y = node.build<MatMulOp>(samples, w);
   y = buildTranspose(b, node.loc, y, {0, 1, 3, 2});
-  y = node.reshape(y, Dims{sizes.batch, sizes.outputs, geometry.output[0],
-                           geometry.output[1]});
+  y = node.reshape(
+      y, {sizes.batch, sizes.outputs, geometry.output[0], geometry.output[1]});
   if (OnnxNode::unlessZeros(bias))
-    y = node.elementwise<AddOp>({y, node.alignAt(bias, 1, 4)});
-  return SmallVector<Value>{y};
+    y = node.add(y, node.alignAt(bias, 1, 4));
+  return one(y);
 }
 
 void registerDeformableImports(OnnxRegistry &registry) {

@@ -195,17 +195,14 @@ void Einsum::takeDiagonal(Term &term, size_t first, size_t second) {
   Value x = node.builder.createOrFold<TransposeOp>(node.loc, term.x, perm);
   if (hasDynamicSizes(x.getType())) {
     Dim count = dimsOf(x)[0];
-    Value twice = node.build<ExpandOp>(
-        node.reshape(node.countTo(count), ArrayRef<Dim>{count, 1}),
-        ArrayRef<Dim>{count, 2});
+    Value twice =
+        node.expand(node.reshape(node.countTo(count), {count, 1}), {count, 2});
     term = {node.build<GatherNDOp>(x, twice, /*batch=*/0), order};
     return;
   }
   int64_t size = shapeOf(term.x)[first];
   shape.insert(shape.begin(), size * size);
-  term = {slice(node.builder, node.loc, node.reshape(x, shape), 0, 0, size,
-                size + 1),
-          order};
+  term = {node.slice(node.reshape(x, shape), 0, 0, size, size + 1), order};
 }
 
 /// Removes from `term` each axis of size 1 whose label has a larger size in
@@ -285,8 +282,8 @@ Term Einsum::join(Term a, Term b, llvm::function_ref<bool(Label)> needed) {
     return node.reshape(x, matrixSizes);
   };
   Value x = matrix(a.x, m, k), y = matrix(b.x, k, n);
-  Value product = contracted.empty() ? node.elementwise<MulOp>({x, y})
-                                     : node.build<MatMulOp>(x, y);
+  Value product =
+      contracted.empty() ? node.mul(x, y) : node.build<MatMulOp>(x, y);
   return {node.reshape(product, shape),
           llvm::to_vector(llvm::concat<Label>(batch, rows, columns))};
 }
@@ -322,7 +319,7 @@ ImportResult Einsum::import() {
   sumExcept(joined,
             [&](Label label) { return llvm::is_contained(result, label); });
   arrange(joined, result);
-  return SmallVector<Value>{joined.x};
+  return one(joined.x);
 }
 
 static ImportResult importEinsum(OnnxNode &node) {

@@ -1,6 +1,7 @@
 // Imports the elementwise operators whose operands or attributes differ between
 // ONNX and the graph dialect.
 
+#include "compiler/import/operators/Quantization.h"
 #include "compiler/import/operators/RunTimeShapes.h"
 #include "dialects/graph/ops/Strings.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -39,7 +40,7 @@ static ImportResult importMean(OnnxNode &node) {
   if (!sum)
     return failure();
   Value count = node.scalarConstant(node.numInputs(), wide);
-  return one(node.cast(node.elementwise<DivOp>({sum, count}), type));
+  return one(node.cast(node.div(sum, count), type));
 }
 
 //===----------------------------------------------------------------------===//
@@ -60,9 +61,9 @@ static ImportResult importClip(OnnxNode &node) {
     if (bound && tensorType(bound).getNumElements() != 1)
       return node.invalid("the bounds must be scalars");
   if (low)
-    x = node.elementwise<MaximumOp>({x, node.reshape(low, {})});
+    x = node.max(x, node.reshape(low, {}));
   if (high)
-    x = node.elementwise<MinimumOp>({x, node.reshape(high, {})});
+    x = node.min(x, node.reshape(high, {}));
   return one(x);
 }
 
@@ -93,11 +94,10 @@ static ImportResult importBinarizer(OnnxNode &node) {
   Type type = elementOf(x);
   // The threshold is a float without an exact equivalent in an integer type, so
   // integers are compared as floats.
-  Type real = isa<FloatType>(type) ? type : node.builder.getF64Type();
+  Type real = isa<FloatType>(type) ? type : node.f64();
   Value threshold = node.scalarConstant(node.floatAttr("threshold", 0), real);
-  Value above = node.elementwise<GreaterOp>({node.cast(x, real), threshold});
-  return one(node.elementwise<WhereOp>(
-      {above, node.scalarConstant(1, type), node.scalarConstant(0, type)}));
+  Value above = node.greater(node.cast(x, real), threshold);
+  return one(node.where(above, 1, node.scalarConstant(0, type)));
 }
 
 //===----------------------------------------------------------------------===//
@@ -127,45 +127,39 @@ static Value textOfIntegers(OnnxNode &node, Value x) {
   auto number = [&](int64_t value, Type type) {
     return node.scalarConstant(static_cast<double>(value), type);
   };
-  Dims sizes = dimsOf(x), flat{product(ArrayRef<Dim>(sizes))};
-  x = node.reshape(x, ArrayRef<Dim>(flat));
+  Dims sizes = dimsOf(x), flat{product(sizes)};
+  x = node.reshape(x, flat);
   bool isSigned =
       !elementOf(x).isUnsignedInteger() && !elementOf(x).isInteger(1);
   Value magnitude = node.cast(node.cast(x, isSigned ? s64 : u64), u64), sign;
   if (isSigned) {
-    sign = node.elementwise<LessOp>({x, number(0, elementOf(x))});
-    magnitude = node.elementwise<WhereOp>(
-        {sign, node.elementwise<SubOp>({number(0, u64), magnitude}),
-         magnitude});
+    sign = node.less(x, number(0, elementOf(x)));
+    magnitude =
+        node.where(sign, node.sub(number(0, u64), magnitude), magnitude);
   }
-  Value column = node.reshape(magnitude, ArrayRef<Dim>({flat[0], 1}));
-  Value shifted = node.elementwise<DivOp>({column, row(u64, powers)});
-  Value tens = node.elementwise<DivOp>({shifted, number(10, u64)});
-  Value digit = node.elementwise<SubOp>(
-      {shifted, node.elementwise<MulOp>({tens, number(10, u64)})});
-  Value isShown = node.elementwise<GreaterOrEqualOp>({column, row(u64, least)});
-  Value text = node.elementwise<WhereOp>(
-      {isShown,
-       node.elementwise<AddOp>({node.cast(digit, u8), number('0', u8)}),
-       number('-', u8)});
-  text = node.elementwise<WhereOp>(
-      {row(builder.getI1Type(), isEnd), number(0, u8), text});
-  Value shown = node.cast(
-      node.elementwise<AndOp>({isShown, row(builder.getI1Type(), isDigit)}),
-      s64);
-  Value length = node.reshape(
-      node.build<ReduceSumOp>(shown, ArrayRef<int64_t>{1}), ArrayRef(flat));
+  Value column = node.reshape(magnitude, {flat[0], 1});
+  Value shifted = node.div(column, row(u64, powers));
+  Value tens = node.div(shifted, number(10, u64));
+  Value digit = node.sub(shifted, node.mul(tens, number(10, u64)));
+  Value isShown = node.greaterOrEqual(column, row(u64, least));
+  Value text =
+      node.where(isShown, node.add(node.cast(digit, u8), number('0', u8)),
+                 number('-', u8));
+  text = node.where(row(builder.getI1Type(), isEnd), number(0, u8), text);
+  Value shown =
+      node.cast(node.both(isShown, row(builder.getI1Type(), isDigit)), s64);
+  Value length =
+      node.reshape(node.build<ReduceSumOp>(shown, ArrayRef<int64_t>{1}), flat);
   if (sign)
-    length = node.elementwise<AddOp>({length, node.cast(sign, s64)});
+    length = node.add(length, node.cast(sign, s64));
   // Computes where each string begins: its end minus its length.
-  Value begins = node.elementwise<SubOp>(
-      {node.elementwise<AddOp>({node.elementwise<MulOp>({node.countTo(flat[0]),
-                                                         number(width, s64)}),
-                                number(digits, s64)}),
-       length});
+  Value begins =
+      node.sub(node.add(node.mul(node.countTo(flat[0]), number(width, s64)),
+                        number(digits, s64)),
+               length);
   Dim total = flat[0] * width;
-  return node.build<StringsOp>(node.reshape(text, ArrayRef<Dim>(total)),
-                               node.reshape(begins, ArrayRef<Dim>(sizes)));
+  return node.build<StringsOp>(node.reshape(text, {total}),
+                               node.reshape(begins, sizes));
 }
 
 static ImportResult castTo(OnnxNode &node, Type type) {
@@ -237,22 +231,6 @@ static ImportResult importBitCast(OnnxNode &node) {
   return one(node.build<BitCastOp>(tensorOf(dimsOf(x), type), x));
 }
 
-/// Repeats each element of a scale or zero point `block` times along `axis`,
-/// and cuts the axis of the result to `size` elements.
-static Value repeatedAlong(OnnxNode &node, Value parameter, int64_t axis,
-                           int64_t block, int64_t size) {
-  SmallVector<int64_t> shape(shapeOf(parameter)), wide(shape);
-  wide.insert(wide.begin() + axis + 1, 1);
-  parameter = node.reshape(parameter, wide);
-  wide[axis + 1] = block;
-  parameter = node.build<ExpandOp>(parameter, wide);
-  shape[axis] *= block;
-  parameter = node.reshape(parameter, shape);
-  SmallVector<int64_t> starts(shape.size()), steps(shape.size(), 1);
-  shape[axis] = size;
-  return node.build<SliceOp>(parameter, starts, steps, shape);
-}
-
 /// Repeats each element of a scale or zero point `block_size` times along
 /// `axis`, up to the size of this axis of input 0, which may be dynamic.
 static FailureOr<Value> repeatedAtRunTime(OnnxNode &node, Value parameter,
@@ -285,7 +263,7 @@ static FailureOr<Value> repeatedAtRunTime(OnnxNode &node, Value parameter,
       return failure();
   RunTimeInts ints(node);
   return gatherAlong(node, parameter, axis,
-                     ints.div(node.countTo(size(axis)), ints.number(block)));
+                     ints.div(node.countTo(size(axis)), block));
 }
 
 /// Returns `parameter`, a scale or zero point, in a form that broadcasts to

@@ -369,11 +369,7 @@ private:
     for (auto [i, output] : llvm::enumerate(outputs)) {
       Value value = node.reshape(call.getResult(i), output.sizes);
       if (output.count) {
-        Dims sizes(output.sizes);
-        sizes[0] = counts[*output.count];
-        value =
-            node.build<SliceOp>(value, SmallVector<int64_t>(sizes.size(), 0),
-                                SmallVector<int64_t>(sizes.size(), 1), sizes);
+        value = node.slice(value, 0, 0, counts[*output.count]);
       }
       values.push_back(value);
     }

@@ -21,6 +21,7 @@ namespace ingot::graph {
 
 namespace {
 
+/// The comparisons in the order of the modes of TreeEnsemble.
 enum class Compare { LessEqual, Less, GreaterEqual, Greater, Equal, NotEqual };
 
 struct TreeNode {
@@ -39,6 +40,10 @@ public:
   /// (in)equality consists of two decisions; the second is appended to `nodes`.
   void decide(int64_t at, Compare compare, int64_t feature, double value,
               bool missing, int64_t yes, int64_t no);
+  /// Makes node `at` test whether a feature is in `set`: one comparison for each
+  /// member.
+  void decideMember(int64_t at, int64_t feature, ArrayRef<double> set,
+                    bool missing, int64_t yes, int64_t no);
   /// Checks that the nodes form trees and that features and targets are in
   /// range; computes the depth of each tree.
   LogicalResult check(int64_t features, int64_t targets);
@@ -105,6 +110,19 @@ void Forest::decide(int64_t at, Compare compare, int64_t feature, double value,
   }
 }
 
+void Forest::decideMember(int64_t at, int64_t feature, ArrayRef<double> set,
+                          bool missing, int64_t yes, int64_t no) {
+  for (auto [k, value] : llvm::enumerate(set)) {
+    int64_t otherwise = no;
+    if (k + 1 < set.size()) {
+      otherwise = nodes.size();
+      nodes.emplace_back();
+    }
+    decide(at, Compare::Equal, feature, value, missing, yes, otherwise);
+    at = otherwise;
+  }
+}
+
 LogicalResult Forest::check(int64_t features, int64_t targets) {
   // Computes the distance of each node to its farthest leaf, in depth-first
   // order. A node that is its own descendant is an error.
@@ -163,7 +181,7 @@ Value Forest::withFeatures(Value x) {
     (void)node.invalid("a node reads feature " + Twine(asked - 1) +
                        ", but the number of features of the input is " +
                        kernel::sizeText(dimsOf(x)[1]));
-  return slice(node.builder, node.loc, x, 1, 0, asked);
+  return node.slice(x, 1, 0, asked);
 }
 
 Value Forest::build(Value x, int64_t targets, StringRef aggregate,
@@ -219,17 +237,8 @@ Value Forest::build(Value x, int64_t targets, StringRef aggregate,
 /// `name`_as_tensor.
 static SmallVector<double> floatsOrTensor(OnnxNode &node,
                                           const std::string &name) {
-  if (!node.hasAttr(name + "_as_tensor"))
-    return node.floatsAttr(name);
-  SmallVector<double> values;
-  for (const APFloat &value :
-       node.tensorAttr(name + "_as_tensor").getValues<APFloat>()) {
-    APFloat wide = value;
-    bool inexact;
-    wide.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &inexact);
-    values.push_back(wide.convertToDouble());
-  }
-  return values;
+  std::string tensor = name + "_as_tensor";
+  return node.floatsAttr(node.hasAttr(tensor) ? tensor : name);
 }
 
 /// Reads the nodes from the attributes nodes_*, and the contributions of leaves
@@ -310,14 +319,13 @@ static ImportResult importTreeEnsembleRegressor(OnnxNode &node) {
   std::string aggregate = node.stringAttr("aggregate_function", "SUM");
   if (!llvm::is_contained({"SUM", "AVERAGE", "MIN", "MAX"}, aggregate))
     return node.invalid("unknown aggregate_function `" + aggregate + "`");
-  Value scores =
-      forest.build(x, targets, aggregate, floatsOrTensor(node, "base_values"),
-                   node.builder.getF32Type());
+  Value scores = forest.build(x, targets, aggregate,
+                              floatsOrTensor(node, "base_values"), node.f32());
   std::string transform = node.stringAttr("post_transform", "NONE");
   Value result = transformTargets(node, scores, transform);
   if (!result)
     return failure();
-  return SmallVector<Value>{result};
+  return one(result);
 }
 
 static ImportResult importTreeEnsembleClassifier(OnnxNode &node) {
@@ -353,8 +361,7 @@ static ImportResult importTreeEnsembleClassifier(OnnxNode &node) {
       base = {base[static_cast<size_t>(ids.front())]};
     Value score = forest.build(x, 1, "SUM", ArrayRef(base).take_front(1), f32);
     bool probabilities = llvm::all_of(weights, [](double w) { return w >= 0; });
-    Value isSecond = node.elementwise<GreaterOp>(
-        {score, node.scalarConstant(probabilities ? 0.5 : 0, f32)});
+    Value isSecond = node.greater(score, probabilities ? 0.5 : 0);
     Value scores = bothScores(node, score, transform,
                               !probabilities && transform != "PROBIT");
     if (!scores)
@@ -376,20 +383,6 @@ static ImportResult importTreeEnsembleClassifier(OnnxNode &node) {
 // TreeEnsemble
 //===----------------------------------------------------------------------===//
 
-static SmallVector<double> numbers(OnnxNode &node, StringRef name) {
-  SmallVector<double> values;
-  if (!node.hasAttr(name))
-    return values;
-  for (Attribute value : node.tensorAttr(name).getValues<Attribute>()) {
-    if (auto f = dyn_cast<FloatAttr>(value))
-      values.push_back(f.getValueAsDouble());
-    else
-      values.push_back(static_cast<double>(
-          cast<IntegerAttr>(value).getValue().getZExtValue()));
-  }
-  return values;
-}
-
 static ImportResult importTreeEnsemble(OnnxNode &node) {
   Value x = featureRows(node);
   if (!x)
@@ -403,10 +396,10 @@ static ImportResult importTreeEnsemble(OnnxNode &node) {
   SmallVector<int64_t> yesLeaf = node.intsAttr("nodes_trueleafs"),
                        noLeaf = node.intsAttr("nodes_falseleafs");
   SmallVector<int64_t> targets = node.intsAttr("leaf_targetids");
-  SmallVector<double> splits = numbers(node, "nodes_splits"),
-                      modes = numbers(node, "nodes_modes");
-  SmallVector<double> weights = numbers(node, "leaf_weights"),
-                      members = numbers(node, "membership_values");
+  SmallVector<double> splits = node.floatsAttr("nodes_splits"),
+                      modes = node.floatsAttr("nodes_modes");
+  SmallVector<double> weights = node.floatsAttr("leaf_weights"),
+                      members = node.floatsAttr("membership_values");
   int64_t count = features.size(), leaves = targets.size();
   for (size_t size : {yes.size(), no.size(), yesLeaf.size(), noLeaf.size(),
                       splits.size(), modes.size()})
@@ -435,33 +428,18 @@ static ImportResult importTreeEnsemble(OnnxNode &node) {
             high = child(no[i], noLeaf[i] != 0);
     bool nan = !missing.empty() && missing[i] != 0;
     if (modes[i] < 6) {
-      const Compare compares[] = {Compare::LessEqual,    Compare::Less,
-                                  Compare::GreaterEqual, Compare::Greater,
-                                  Compare::Equal,        Compare::NotEqual};
-      forest.decide(i, compares[static_cast<int>(modes[i])], features[i],
-                    splits[i], nan, low, high);
+      forest.decide(i, static_cast<Compare>(modes[i]), features[i], splits[i],
+                    nan, low, high);
       continue;
     }
-    // BRANCH_MEMBER tests whether a feature is in a set: it becomes one
-    // comparison per member. In the list of members, NaN terminates each set.
+    // BRANCH_MEMBER: in the list of members, NaN terminates each set.
     SmallVector<double> set;
     while (nextMember < members.size() && !std::isnan(members[nextMember]))
       set.push_back(members[nextMember++]);
     ++nextMember;
     if (set.empty())
       return node.invalid("a BRANCH_MEMBER node has an empty set of members");
-    int64_t at = i;
-    for (auto [k, value] : llvm::enumerate(set)) {
-      bool isLast = k + 1 == set.size();
-      int64_t otherwise = high;
-      if (!isLast) {
-        otherwise = forest.nodes.size();
-        forest.nodes.emplace_back();
-      }
-      forest.decide(at, Compare::Equal, features[i], value, nan, low,
-                    otherwise);
-      at = otherwise;
-    }
+    forest.decideMember(i, features[i], set, nan, low, high);
   }
   for (int64_t root : node.intsAttr("tree_roots")) {
     if (root < 0 || root >= count)

@@ -13,7 +13,7 @@ Value sumOf(OnnxNode &node, ArrayRef<Value> terms) {
   Value sum;
   for (Value term : terms)
     if (term)
-      sum = sum ? node.elementwise<AddOp>({sum, term}) : term;
+      sum = sum ? node.add(sum, term) : term;
   return sum;
 }
 
@@ -27,77 +27,67 @@ Value gelu(OnnxNode &node, Value x, bool approximately) {
 /// Clips `x` to [alpha, beta], the bounds of a fused Clip. A bound that is
 /// nullopt does not limit `x`.
 static Value clip(OnnxNode &node, Value x, const ActivationNumbers &numbers) {
-  Type type = elementOf(x);
   if (numbers.alpha)
-    x = node.elementwise<MaximumOp>(
-        {x, node.scalarConstant(*numbers.alpha, type)});
+    x = node.max(x, *numbers.alpha);
   if (numbers.beta)
-    x = node.elementwise<MinimumOp>(
-        {x, node.scalarConstant(*numbers.beta, type)});
+    x = node.min(x, *numbers.beta);
   return x;
 }
+
+/// Builds the activation `OpT` with those of `numbers` that it has as
+/// attributes.
+template <typename OpT>
+static Value applied(OnnxNode &node, Value x,
+                     const ActivationNumbers &numbers) {
+  SmallVector<NamedAttribute> attributes;
+  for (auto [key, value] : {std::pair("alpha", numbers.alpha),
+                            {"beta", numbers.beta},
+                            {"gamma", numbers.gamma}})
+    if (value && llvm::is_contained(OpT::getAttributeNames(), key))
+      attributes.push_back(
+          node.builder.getNamedAttr(key, node.builder.getF32FloatAttr(*value)));
+  return node.elementwise<OpT>({x}, attributes);
+}
+
+using Activation = Value (*)(OnnxNode &, Value, const ActivationNumbers &);
+static constexpr std::pair<const char *, Activation> activations[] = {
+    {"Tanh", applied<TanhOp>},
+    {"Sigmoid", applied<SigmoidOp>},
+    {"Softplus", applied<SoftplusOp>},
+    {"Softsign", applied<SoftsignOp>},
+    {"HardSwish", applied<HardSwishOp>},
+    {"LeakyRelu", applied<LeakyReluOp>},
+    {"Elu", applied<EluOp>},
+    {"Celu", applied<CeluOp>},
+    {"ThresholdedRelu", applied<ThresholdedReluOp>},
+    {"Selu", applied<SeluOp>},
+    {"HardSigmoid", applied<HardSigmoidOp>},
+};
 
 Value activate(OnnxNode &node, Value x, const ActivationNumbers &numbers) {
   std::string name = node.stringAttr("activation", "");
   if (!x || name.empty())
     return x;
-  SmallVector<NamedAttribute> attributes;
-  auto number = [&](StringRef key, std::optional<double> value) {
-    if (value)
-      attributes.push_back(
-          node.builder.getNamedAttr(key, node.builder.getF32FloatAttr(*value)));
-  };
   if (name == "Clip")
     return clip(node, x, numbers);
   if (name == "Relu")
     return node.elementwise<ReluOp>({x});
-  if (!isa<FloatType>(elementOf(x))) {
-    (void)node.unsupported("the activation `" + name +
-                               "` is not supported for integers",
-                           "optimize the model without fusing activations");
-    return {};
-  }
-  if (name == "Tanh")
-    return node.elementwise<TanhOp>({x});
-  if (name == "Sigmoid")
-    return node.elementwise<SigmoidOp>({x});
-  if (name == "Softplus")
-    return node.elementwise<SoftplusOp>({x});
-  if (name == "Softsign")
-    return node.elementwise<SoftsignOp>({x});
-  if (name == "HardSwish")
-    return node.elementwise<HardSwishOp>({x});
+  if (!isa<FloatType>(elementOf(x)))
+    return noValue(node.unsupported(
+        "the activation `" + name + "` is not supported for integers",
+        "optimize the model without fusing activations"));
   if (name == "Gelu")
     return gelu(node, x, node.stringAttr("approximate", "none") == "tanh");
-  number("alpha", numbers.alpha);
-  if (name == "LeakyRelu")
-    return node.elementwise<LeakyReluOp>({x}, attributes);
-  if (name == "Elu")
-    return node.elementwise<EluOp>({x}, attributes);
-  if (name == "Celu")
-    return node.elementwise<CeluOp>({x}, attributes);
-  if (name == "ThresholdedRelu")
-    return node.elementwise<ThresholdedReluOp>({x}, attributes);
-  if (name == "Selu") {
-    number("gamma", numbers.gamma);
-    return node.elementwise<SeluOp>({x}, attributes);
-  }
-  if (name == "HardSigmoid") {
-    number("beta", numbers.beta);
-    return node.elementwise<HardSigmoidOp>({x}, attributes);
-  }
-  (void)node.unsupported("the activation `" + name + "` is not supported");
-  return {};
+  for (auto [known, apply] : activations)
+    if (name == known)
+      return apply(node, x, numbers);
+  return noValue(
+      node.unsupported("the activation `" + name + "` is not supported"));
 }
 
-static ImportResult importGelu(OnnxNode &node) {
+template <bool approximately> static ImportResult importGelu(OnnxNode &node) {
   Value x = sumOf(node, {node.input(0), node.input(1)});
-  return one(x ? gelu(node, x, /*approximately=*/false) : Value());
-}
-
-static ImportResult importFastGelu(OnnxNode &node) {
-  Value x = sumOf(node, {node.input(0), node.input(1)});
-  return one(x ? gelu(node, x, /*approximately=*/true) : Value());
+  return one(x ? gelu(node, x, approximately) : x);
 }
 
 /// Imports QuickGelu: x * sigmoid(alpha * x).
@@ -118,9 +108,9 @@ static ImportResult importBiasSplitGelu(OnnxNode &node) {
     return node.invalid("rows of " + Twine(width) +
                         " elements cannot be split into two halves");
   auto half = [&](int64_t i) {
-    return slice(node.builder, node.loc, x, 2, i * (width / 2), width / 2);
+    return node.slice(x, 2, i * (width / 2), width / 2);
   };
-  return one(node.elementwise<MulOp>({half(0), gelu(node, half(1), false)}));
+  return one(node.mul(half(0), gelu(node, half(1), false)));
 }
 
 static ImportResult importBiasAdd(OnnxNode &node) {
@@ -129,9 +119,9 @@ static ImportResult importBiasAdd(OnnxNode &node) {
 
 void registerFusedActivationImports(OnnxRegistry &registry) {
   StringRef domain = "com.microsoft";
-  registry.add("Gelu", importGelu, "", domain);
-  registry.add("BiasGelu", importGelu, "", domain);
-  registry.add("FastGelu", importFastGelu, "", domain);
+  registry.add("Gelu", importGelu</*approximately=*/false>, "", domain);
+  registry.add("BiasGelu", importGelu</*approximately=*/false>, "", domain);
+  registry.add("FastGelu", importGelu</*approximately=*/true>, "", domain);
   registry.add("QuickGelu", importQuickGelu, "", domain);
   registry.add("BiasSplitGelu", importBiasSplitGelu, "", domain);
   registry.add("BiasAdd", importBiasAdd, "", domain);

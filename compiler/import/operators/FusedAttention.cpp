@@ -66,12 +66,8 @@ static ImportResult attendProjected(OnnxNode &node, Value projected, Value mask,
   SmallVector<Value> parts;
   int64_t start = 0;
   for (int64_t width : *each) {
-    Dims sizes = dimsOf(projected);
-    sizes[2] = width;
-    Value part = node.builder.createOrFold<SliceOp>(
-        node.loc, projected, ArrayRef<int64_t>{0, 0, start},
-        ArrayRef<int64_t>{1, 1, 1}, ArrayRef(sizes));
-    parts.push_back(splitHeads(node, part, heads));
+    parts.push_back(
+        splitHeads(node, node.slice(projected, 2, start, width), heads));
     if (!parts.back())
       return failure();
     start += width;
@@ -81,14 +77,9 @@ static ImportResult attendProjected(OnnxNode &node, Value projected, Value mask,
   o.scale = attentionScale(node, shapeOf(o.query)[3]);
   for (unsigned i : {0, 1}) {
     Value old;
-    if (past) {
-      Dims sizes = dimsOf(past);
-      sizes[0] = 1;
-      old = node.builder.createOrFold<SliceOp>(
-          node.loc, past, ArrayRef<int64_t>{i, 0, 0, 0, 0},
-          ArrayRef<int64_t>{1, 1, 1, 1, 1}, ArrayRef(sizes));
-      old = node.reshape(old, ArrayRef(sizes).drop_front());
-    }
+    if (past)
+      old = node.reshape(node.slice(past, 0, i, 1),
+                         ArrayRef(dimsOf(past)).drop_front());
     parts[1 + i] = joined(node, old, parts[1 + i], 2);
     if (!parts[1 + i])
       return failure();
@@ -114,20 +105,17 @@ static ImportResult attendProjected(OnnxNode &node, Value projected, Value mask,
       return node.invalid("the output `present` requires keys and values of "
                           "the same head size");
     sizes.insert(sizes.begin(), 1);
-    results.push_back(node.build<ConcatOp>(
-        ValueRange{node.reshape(o.key, sizes), node.reshape(o.value, sizes)},
-        0));
+    results.push_back(node.concat(
+        {node.reshape(o.key, sizes), node.reshape(o.value, sizes)}, 0));
   }
   return results;
 }
 
 /// Adds the bias of the projections, input 2, to `product`, the matmul of input
 /// and weights, and returns the attention for the sum.
-static ImportResult attendProduct(OnnxNode &node, FailureOr<Value> product,
-                                  Value mask, Value past, Value bias) {
-  if (failed(product))
-    return failure();
-  Value projected = sumOf(node, {*product, node.input(2)});
+static ImportResult attendProduct(OnnxNode &node, Value product, Value mask,
+                                  Value past, Value bias) {
+  Value projected = product ? sumOf(node, {product, node.input(2)}) : Value();
   if (!projected)
     return failure();
   return attendProjected(node, projected, mask, past, bias);
@@ -152,10 +140,8 @@ static ImportResult importQAttention(OnnxNode &node) {
 /// Imports PackedAttention: pads the packed sequences to equal lengths, and
 /// masks the padding.
 static ImportResult importPackedAttention(OnnxNode &node) {
-  FailureOr<Value> product = importMatMul(node, node.input(0), node.input(1));
-  if (failed(product))
-    return failure();
-  Value projected = sumOf(node, {*product, node.input(2)});
+  Value product = importMatMul(node, node.input(0), node.input(1));
+  Value projected = product ? sumOf(node, {product, node.input(2)}) : Value();
   PackedTokens tokens(node, node.input(3));
   Value lengths = projected ? tokens.lengths(node.input(4)) : Value();
   if (!lengths)
@@ -164,8 +150,7 @@ static ImportResult importPackedAttention(OnnxNode &node) {
                                    Value(), node.input(5));
   if (failed(y))
     return failure();
-  return SmallVector<Value>{
-      tokens.packed(y->front(), dimsOf(node.input(0))[0])};
+  return one(tokens.packed(y->front(), dimsOf(node.input(0))[0]));
 }
 
 //===----------------------------------------------------------------------===//
@@ -177,13 +162,9 @@ static ImportResult importPackedAttention(OnnxNode &node) {
 /// (p = 2).
 static Value packedPart(OnnxNode &node, Value packed, int64_t i) {
   Dims sizes = dimsOf(packed);
-  sizes[3] = 1;
-  Value part = node.builder.createOrFold<SliceOp>(
-      node.loc, packed, ArrayRef<int64_t>{0, 0, 0, i, 0},
-      ArrayRef<int64_t>{1, 1, 1, 1, 1}, ArrayRef(sizes));
-  part =
-      node.reshape(part, ArrayRef<Dim>{sizes[0], sizes[1], sizes[2], sizes[4]});
-  return buildTranspose(node.builder, node.loc, part, {0, 2, 1, 3});
+  Value part = node.reshape(node.slice(packed, 3, i, 1),
+                            {sizes[0], sizes[1], sizes[2], sizes[4]});
+  return node.transpose(part, {0, 2, 1, 3});
 }
 
 namespace {
@@ -231,12 +212,11 @@ static LogicalResult addBiases(OnnxNode &node, const HeadInputs &in,
     if (start + width > all)
       return node.invalid("the bias has " + Twine(all) +
                           " elements: too few for queries, keys and values");
-    Value own = slice(node.builder, node.loc, in.bias, 0, start, width);
+    Value own = node.slice(in.bias, 0, start, width);
     start += width;
     if (i > 0 && isCached)
       continue;
-    part = node.elementwise<AddOp>(
-        {part, node.reshape(own, {1, heads, 1, shapeOf(part)[3]})});
+    part = node.add(part, node.reshape(own, {1, heads, 1, shapeOf(part)[3]}));
     if (!part)
       return failure();
   }
@@ -250,7 +230,7 @@ static LogicalResult addBiases(OnnxNode &node, const HeadInputs &in,
 /// positions of the cache after them.
 static LogicalResult writeIntoCache(OnnxNode &node, const HeadInputs &in,
                                     AttentionOperands &o) {
-  Type i64 = node.builder.getIntegerType(64, /*isSigned=*/true);
+  Type i64 = node.i64();
   if (!in.pastKey || tensorType(in.pastLength).getNumElements() != 1)
     return node.invalid(
         "past_sequence_length must have one element, and requires past_key");
@@ -269,21 +249,18 @@ static LogicalResult writeIntoCache(OnnxNode &node, const HeadInputs &in,
   Dim batch = dimsOf(o.query)[0], queries = dimsOf(o.query)[2],
       steps = dimsOf(o.key)[2];
   Value past = node.reshape(node.cast(in.pastLength, i64), {});
-  Value places = node.build<ExpandOp>(past, ArrayRef<Dim>(batch));
+  Value places = node.expand(past, {batch});
   for (auto [x, cache] :
        {std::pair(&o.key, in.pastKey), std::pair(&o.value, in.pastValue)})
     *x = node.build<TensorScatterOp>(cache, *x, places, /*axis=*/2,
                                      /*circular=*/false);
   Dim keys = dimsOf(o.key)[2];
-  Value key =
-      node.reshape(positions(node, keys, i64), ArrayRef<Dim>{1, 1, 1, keys});
-  Value last = node.elementwise<AddOp>({past, sizeValue(node, steps - 1, i64)});
+  Value key = node.reshape(positions(node, keys, i64), {1, 1, 1, keys});
+  Value last = node.add(past, sizeValue(node, steps - 1));
   if (node.intAttr("unidirectional", 0))
-    last =
-        node.elementwise<AddOp>({node.reshape(positions(node, queries, i64),
-                                              ArrayRef<Dim>{1, 1, queries, 1}),
-                                 past});
-  o.visible = node.elementwise<LessOrEqualOp>({key, last});
+    last = node.add(
+        node.reshape(positions(node, queries, i64), {1, 1, queries, 1}), past);
+  o.visible = node.lessOrEqual(key, last);
   return success();
 }
 
@@ -352,8 +329,7 @@ static ImportResult importPackedMultiHeadAttention(OnnxNode &node) {
   ImportResult y = attendHeads(node, in);
   if (failed(y))
     return failure();
-  return SmallVector<Value>{
-      tokens.packed(y->front(), dimsOf(node.input(0))[0])};
+  return one(tokens.packed(y->front(), dimsOf(node.input(0))[0]));
 }
 
 /// Imports DecoderMaskedMultiHeadAttention, the attention of one decoding step,

@@ -3,6 +3,7 @@
 
 #include "compiler/import/operators/FusedActivation.h"
 #include "compiler/import/operators/RowNorm.h"
+#include "compiler/import/operators/RunTimeShapes.h"
 #include "compiler/import/operators/WindowGeometry.h"
 #include "dialects/graph/ops/Movement.h"
 
@@ -30,8 +31,7 @@ static ImportResult skipNorm(OnnxNode &node, Value scale, Value bias,
         "the mean of RMS normalization as an output is not supported",
         "remove the second output");
   if (node.wantsOutput(1) || node.wantsOutput(2)) {
-    auto [mean, inverse] =
-        statisticsOfRows(node, sum, norm, node.builder.getF32Type());
+    auto [mean, inverse] = statisticsOfRows(node, sum, norm, node.f32());
     llvm::append_values(results, mean, inverse);
   }
   results.resize(3);
@@ -49,20 +49,14 @@ static ImportResult importSkipSimplifiedLayerNorm(OnnxNode &node) {
                   /*center=*/false);
 }
 
-/// Returns the rows of the embedding table `table` at `indices`. Indices are
-/// not checked: the user of the generated program must pass valid ones.
-static Value lookUp(OnnxNode &node, Value table, Value indices) {
-  return node.build<GatherOp>(table, indices, /*axis=*/0, /*in_range=*/false);
-}
-
 /// Returns the number of elements equal to 1 in each row of `mask` [rows,
 /// columns], as an int32 vector [rows].
 static Value countOnes(OnnxNode &node, Value mask) {
   Type i32 = elementOf(mask);
-  Value isOne = node.elementwise<EqualOp>({mask, node.scalarConstant(1, i32)});
+  Value isOne = node.equal(mask, 1);
   Value count =
       node.build<ReduceSumOp>(node.cast(isOne, i32), ArrayRef<int64_t>{1});
-  return node.reshape(count, ArrayRef<Dim>{dimsOf(mask)[0]});
+  return node.reshape(count, {dimsOf(mask)[0]});
 }
 
 /// Imports EmbedLayerNormalization: looks up word, position and segment
@@ -78,32 +72,32 @@ static ImportResult importEmbedLayerNorm(OnnxNode &node) {
     return node.invalid(
         "segment_ids and segment_embedding must be given together");
   Dim batch = dimsOf(ids)[0], steps = dimsOf(ids)[1];
+  // Indices are not checked: the user of the generated program must pass valid
+  // ones.
+  auto lookUp = [&](Value table, Value indices) {
+    return gatherAlong(node, table, 0, indices);
+  };
   Value atPlaces;
   if (places) {
-    atPlaces = lookUp(node, positions, places);
+    atPlaces = lookUp(positions, places);
   } else {
     if (!node.requireAtMost(steps, shapeOf(positions)[0]))
       return node.invalid(
           "the position embedding has " + Twine(shapeOf(positions)[0]) +
           " rows, but the sequence has " + kernel::sizeText(steps) + " words");
-    Dims part{dimsOf(ids)[1], dimsOf(positions)[1]};
-    atPlaces = node.builder.createOrFold<SliceOp>(
-        node.loc, positions, ArrayRef<int64_t>{0, 0}, ArrayRef<int64_t>{1, 1},
-        ArrayRef(part));
+    atPlaces = node.slice(positions, 0, 0, dimsOf(ids)[1]);
   }
-  Value sum = sumOf(node, {lookUp(node, words, ids), atPlaces,
-                           segments ? lookUp(node, kinds, segments) : Value()});
+  Value sum = sumOf(node, {lookUp(words, ids), atPlaces,
+                           segments ? lookUp(kinds, segments) : Value()});
   if (!sum)
     return failure();
   Value y = normalizeRows(node, sum, node.input(5), node.input(6),
                           {2, node.floatAttr("epsilon", 1e-12), true});
   Value lengths;
   if (node.wantsOutput(1)) {
-    lengths =
-        mask
-            ? countOnes(node, mask)
-            : Value(node.build<ExpandOp>(node.scalarConstant(0, elementOf(ids)),
-                                         ArrayRef<Dim>{batch}));
+    lengths = mask ? countOnes(node, mask)
+                   : Value(node.expand(node.scalarConstant(0, elementOf(ids)),
+                                       {batch}));
   }
   return SmallVector<Value>{y, lengths, sum};
 }
@@ -114,18 +108,18 @@ static ImportResult importEmbedLayerNorm(OnnxNode &node) {
 
 /// Applies group normalization to `x`. If the attribute `channels_last` is set,
 /// the channels are the last axis of `x`, otherwise axis 1.
-static FailureOr<Value> groupNorm(OnnxNode &node, Value x) {
+static Value groupNorm(OnnxNode &node, Value x) {
   int64_t last = node.intAttr("channels_last", 1),
           activation = node.intAttr("activation", 0);
   if (activation != 0 && activation != 1)
-    return node.invalid("activation must be 0 or 1, not " + Twine(activation));
-  FailureOr<Value> y = normalizeGroups(
-      node, last ? toChannelsFirst(node, x) : x, node.intAttr("groups", 0),
-      node.input(1), node.input(2), node.floatAttr("epsilon", 1e-5));
-  if (failed(y))
-    return failure();
-  Value result = last ? toChannelsLast(node, *y) : *y;
-  return activation ? node.elementwise<SwishOp>({result}) : result;
+    return noValue(
+        node.invalid("activation must be 0 or 1, not " + Twine(activation)));
+  Value y = normalizeGroups(node, last ? toChannelsFirst(node, x) : x,
+                            node.intAttr("groups", 0), node.input(1),
+                            node.input(2), node.floatAttr("epsilon", 1e-5));
+  if (y && last)
+    y = toChannelsLast(node, y);
+  return activation ? node.elementwise<SwishOp>({y}) : y;
 }
 
 static LogicalResult checkChannelsLast(OnnxNode &node) {
@@ -138,8 +132,7 @@ static LogicalResult checkChannelsLast(OnnxNode &node) {
 static ImportResult importGroupNorm(OnnxNode &node) {
   if (failed(checkChannelsLast(node)))
     return failure();
-  FailureOr<Value> y = groupNorm(node, node.input(0));
-  return one(y);
+  return one(groupNorm(node, node.input(0)));
 }
 
 static ImportResult importSkipGroupNorm(OnnxNode &node) {
@@ -158,10 +151,10 @@ static ImportResult importSkipGroupNorm(OnnxNode &node) {
   Value sum = sumOf(node, {x, skip, bias ? alongChannels(bias) : Value()});
   if (!sum)
     return failure();
-  FailureOr<Value> y = groupNorm(node, sum);
-  if (failed(y))
+  Value y = groupNorm(node, sum);
+  if (!y)
     return failure();
-  return SmallVector<Value>{*y, sum};
+  return SmallVector<Value>{y, sum};
 }
 
 void registerFusedNormalizationImports(OnnxRegistry &registry) {

@@ -25,19 +25,16 @@ static Value arranged(OnnxNode &node, Value x, bool batch, bool flip) {
     std::rotate(perm.begin(), perm.begin() + 1, perm.end() - 1);
   if (flip && rank > 1)
     std::swap(perm[rank - 1], perm[rank - 2]);
-  return buildTranspose(node.builder, node.loc, x, perm);
+  return node.transpose(x, perm);
 }
 
 static ImportResult importFusedMatMul(OnnxNode &node) {
   auto flag = [&](StringRef name) { return node.intAttr(name, 0) != 0; };
-  FailureOr<Value> product = importMatMul(
+  Value y = importMatMul(
       node, arranged(node, node.input(0), flag("transBatchA"), flag("transA")),
       arranged(node, node.input(1), flag("transBatchB"), flag("transB")));
-  if (failed(product))
-    return failure();
-  Value y = *product;
   if (double alpha = node.floatAttr("alpha", 1); alpha != 1)
-    y = node.elementwise<MulOp>({y, node.scalarConstant(alpha, elementOf(y))});
+    y = node.mul(y, alpha);
   return one(y);
 }
 
@@ -69,10 +66,8 @@ static ImportResult importFusedGemm(OnnxNode &node) {
 }
 
 static ImportResult importGemmFastGelu(OnnxNode &node) {
-  FailureOr<Value> product = importMatMul(node, node.input(0), node.input(1));
-  if (failed(product))
-    return failure();
-  Value sum = sumOf(node, {*product, node.input(2)});
+  Value product = importMatMul(node, node.input(0), node.input(1));
+  Value sum = product ? sumOf(node, {product, node.input(2)}) : Value();
   return one(sum ? gelu(node, sum, /*approximately=*/true) : Value());
 }
 

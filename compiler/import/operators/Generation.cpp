@@ -11,10 +11,6 @@ using namespace mlir;
 
 namespace ingot::graph {
 
-static Type int64(OnnxNode &node) {
-  return node.builder.getIntegerType(64, /*isSigned=*/true);
-}
-
 static Attribute elementAttr(Type type, double value) {
   if (auto f = dyn_cast<FloatType>(type))
     return FloatAttr::get(f, value);
@@ -40,25 +36,16 @@ Value floatConstant(OnnxNode &node, ArrayRef<int64_t> shape,
   return node.constant(DenseElementsAttr::get(tensor, elements));
 }
 
-static DenseElementsAttr ints(OnnxNode &node, ArrayRef<int64_t> shape,
-                              ArrayRef<int64_t> values) {
-  return DenseElementsAttr::get(RankedTensorType::get(shape, int64(node)),
-                                values);
-}
-
 //===----------------------------------------------------------------------===//
 // Tensors generated from shapes
 //===----------------------------------------------------------------------===//
 
 static ImportResult importSize(OnnxNode &node) {
-  return SmallVector<Value>{node.constant(
-      ints(node, {}, {tensorType(node.input(0)).getNumElements()}))};
+  return one(node.integers({}, tensorType(node.input(0)).getNumElements()));
 }
 
 static ImportResult importConstantOfShape(OnnxNode &node) {
-  RunTimeInts integers(node);
-  auto sizes = node.isKnown(0) ? node.requireSizes(0, "shape")
-                               : readBoundedSizes(node, integers.input(0));
+  auto sizes = sizesOfInput(node, 0, "shape");
   if (failed(sizes))
     return failure();
   for (size_t i = 0; i < sizes->size(); ++i)
@@ -69,17 +56,11 @@ static ImportResult importConstantOfShape(OnnxNode &node) {
       sizes = node.requireSizes(0, "shape");
   if (failed(sizes))
     return failure();
-  for (const Dim &size : *sizes) {
-    if (size.most() < 0)
-      return node.invalid("a size is negative, but sizes must be 0 or more");
-  }
-  for (Dim &size : *sizes) {
-    FailureOr<Dim> checked = size.least() < 0 ? checkedSize(node, size) : size;
-    if (failed(checked))
-      return failure();
-    size = *checked;
-  }
-  Type type = node.builder.getF32Type();
+  if (llvm::any_of(*sizes, [](const Dim &size) { return size.most() < 0; }))
+    return node.invalid("a size is negative, but sizes must be 0 or more");
+  if (failed(checkSizes(node, *sizes)))
+    return failure();
+  Type type = node.f32();
   Attribute value = node.builder.getF32FloatAttr(0);
   if (node.hasAttr("value")) {
     DenseElementsAttr given = node.tensorAttr("value");
@@ -90,11 +71,10 @@ static ImportResult importConstantOfShape(OnnxNode &node) {
   }
   RankedTensorType all = tensorOf(*sizes, type);
   if (hasDynamicSizes(all))
-    return SmallVector<Value>{
-        node.build<ExpandOp>(node.constant(DenseElementsAttr::get(
-                                 RankedTensorType::get({}, type), value)),
-                             ArrayRef(*sizes))};
-  return SmallVector<Value>{node.constant(DenseElementsAttr::get(all, value))};
+    return one(node.expand(node.constant(DenseElementsAttr::get(
+                               RankedTensorType::get({}, type), value)),
+                           *sizes));
+  return one(node.constant(DenseElementsAttr::get(all, value)));
 }
 
 /// Imports EyeLike as a comparison of row and column numbers. Only small results
@@ -107,13 +87,12 @@ static ImportResult importEyeLike(OnnxNode &node) {
     return node.invalid(
         "the input must be a matrix, and `dtype` a numeric type");
   RunTimeInts ints(node);
-  Value row = node.reshape(node.countTo(sizes[0]), ArrayRef<Dim>{sizes[0], 1});
-  Value column =
-      node.reshape(node.countTo(sizes[1]), ArrayRef<Dim>{1, sizes[1]});
+  Value row = node.reshape(node.countTo(sizes[0]), {sizes[0], 1});
+  Value column = node.reshape(node.countTo(sizes[1]), {1, sizes[1]});
   // A diagonal beyond a corner of the matrix has no elements.
   Value k = ints.number(
       std::clamp(node.intAttr("k", 0), -sizes[0].most(), sizes[1].most()));
-  return one(node.cast(ints.equal(column, ints.add(row, k)), type));
+  return one(node.cast(node.equal(column, node.add(row, k)), type));
 }
 
 //===----------------------------------------------------------------------===//
@@ -140,9 +119,9 @@ static std::optional<ImportResult> rangeOfSizes(OnnxNode &node) {
   Value numbers =
       node.countTo((distance + (std::abs(step) - 1)).floorDiv(std::abs(step)));
   if (step != 1)
-    numbers = ints.mul(numbers, ints.number(step));
+    numbers = node.mul(numbers, step);
   if (!(first == 0))
-    numbers = ints.add(numbers, ints.sizes(first));
+    numbers = node.add(numbers, ints.sizes(first));
   return one(node.cast(numbers, elementOf(node.input(0))));
 }
 
@@ -151,30 +130,27 @@ static ImportResult rangeByInput(OnnxNode &node) {
   RunTimeInts ints(node);
   Type type = elementOf(node.input(0));
   bool isFloat = isa<FloatType>(type);
-  Type wide = isFloat ? Type(node.builder.getF64Type()) : int64(node);
+  Type wide = isFloat ? Type(node.f64()) : node.i64();
   auto number = [&](unsigned i) {
-    return node.reshape(node.cast(node.input(i), wide), ArrayRef<Dim>(1));
+    return node.reshape(node.cast(node.input(i), wide), {1});
   };
   Value start = number(0), limit = number(1), delta = number(2);
-  Value distance = node.elementwise<SubOp>({limit, start}), count;
+  Value distance = node.sub(limit, start), count;
   if (isFloat) {
-    count = node.cast(
-        node.elementwise<CeilOp>(node.elementwise<DivOp>({distance, delta})),
-        int64(node));
+    count = node.cast(node.elementwise<CeilOp>(node.div(distance, delta)),
+                      node.i64());
   } else {
     // The number of elements is distance / step, rounded up: before the
     // division, step - 1 is added for a positive step, step + 1 for a negative
     // one.
-    Value one = ints.where(ints.less(delta, ints.number(0)), ints.number(1),
-                           ints.number(-1));
-    count = ints.div(ints.add(distance, ints.add(delta, one)), delta);
+    Value one = node.where(node.less(delta, 0), 1, ints.number(-1));
+    count = ints.div(node.add(distance, node.add(delta, one)), delta);
   }
-  auto size = readBoundedSizes(node, ints.max(count, ints.number(0)));
+  auto size = readBoundedSizes(node, node.max(count, 0));
   if (failed(size))
     return failure();
-  Value steps = node.elementwise<MulOp>(
-      {node.cast(node.countTo(size->front()), wide), delta});
-  return one(node.cast(node.elementwise<AddOp>({start, steps}), type));
+  Value steps = node.mul(node.cast(node.countTo(size->front()), wide), delta);
+  return one(node.cast(node.add(start, steps), type));
 }
 
 static ImportResult importRange(OnnxNode &node) {
@@ -201,8 +177,8 @@ static ImportResult importRange(OnnxNode &node) {
     SmallVector<Attribute> elements;
     for (int64_t i = 0; i < count; ++i)
       elements.push_back(element(i));
-    return SmallVector<Value>{node.constant(DenseElementsAttr::get(
-        RankedTensorType::get({count}, type), elements))};
+    return one(node.constant(DenseElementsAttr::get(
+        RankedTensorType::get({count}, type), elements)));
   };
   if (isa<IntegerType>(type)) {
     auto start = node.requireInts(0, "start"),
@@ -249,26 +225,14 @@ static ImportResult importOneHot(OnnxNode &node) {
   auto axis = node.axisAttr("axis", -1, shapeOf(indices).size() + 1);
   if (failed(axis))
     return failure();
-  if (tensorType(node.input(1)).getNumElements() != 1)
-    return node.invalid(
-        "`depth` must have one element, and `values` must have two");
-  if (shapeOf(values).size() != 1 ||
+  if (tensorType(node.input(1)).getNumElements() != 1 ||
+      shapeOf(values).size() != 1 ||
       failed(node.requireEqual(dimsOf(values)[0], 2,
                                "the number of entries of `values`")))
     return node.invalid(
         "`depth` must have one element, and `values` must have two");
-  RunTimeInts integers(node);
-  FailureOr<Dims> depth = Dims();
-  depth = node.isKnown(1) ? node.requireSizes(1, "depth")
-                          : readBoundedSizes(node, integers.input(1));
-  if (succeeded(depth) && depth->front().least() < 0 &&
-      depth->front().most() >= 0) {
-    auto checked = checkedSize(node, depth->front());
-    if (failed(checked))
-      return failure();
-    depth->front() = *checked;
-  }
-  if (failed(depth))
+  auto depth = sizesOfInput(node, 1, "depth");
+  if (failed(depth) || failed(checkSizes(node, *depth)))
     return failure();
   if (depth->size() != 1 || depth->front().least() < 0)
     return node.invalid(
@@ -277,21 +241,19 @@ static ImportResult importOneHot(OnnxNode &node) {
   auto type =
       tensorOf(spliced(ArrayRef(sizes), *axis, 0, ArrayRef(depth->front())),
                elementOf(values));
-  return SmallVector<Value>{node.build<OneHotOp>(type, indices, values, *axis)};
+  return one(node.build<OneHotOp>(type, indices, values, *axis));
 }
 
 /// Imports Trilu if k, the number of the diagonal, is known only at run time.
 static ImportResult triluByInput(OnnxNode &node) {
   RunTimeInts ints(node);
-  Value x = node.input(0), k = node.reshape(ints.input(1), ArrayRef<Dim>());
+  Value x = node.input(0), k = node.reshape(ints.input(1), {});
   Dims sizes = dimsOf(x);
-  Value row = node.reshape(node.countTo(sizes.end()[-2]),
-                           Dims{sizes.end()[-2], 1}),
-        diagonal = ints.sub(node.countTo(sizes.back()), row);
-  Value outside = node.intAttr("upper", 1) ? ints.less(diagonal, k)
-                                           : ints.less(k, diagonal);
-  return one(node.elementwise<WhereOp>(
-      {outside, node.scalarConstant(0, elementOf(x)), x}));
+  Value row = node.reshape(node.countTo(sizes.end()[-2]), {sizes.end()[-2], 1}),
+        diagonal = node.sub(node.countTo(sizes.back()), row);
+  Value outside = node.intAttr("upper", 1) ? node.less(diagonal, k)
+                                           : node.less(k, diagonal);
+  return one(node.where(outside, 0, x));
 }
 
 static ImportResult importTrilu(OnnxNode &node) {
@@ -311,24 +273,20 @@ static ImportResult importTrilu(OnnxNode &node) {
   // number is limited to that of the first such diagonal, which fits an index.
   int64_t diagonal = std::clamp(k->front(), -dimsOf(x).end()[-2].most(),
                                 dimsOf(x).back().most());
-  return SmallVector<Value>{
-      node.build<TriluOp>(x, diagonal, node.intAttr("upper", 1) != 0)};
+  return one(node.build<TriluOp>(x, diagonal, node.intAttr("upper", 1) != 0));
 }
 
 //===----------------------------------------------------------------------===//
 // Operators with data-dependent result shapes
 //===----------------------------------------------------------------------===//
 
-/// Imports NonZero for run-time data: collects the row-major indices of the
-/// elements that are not zero, and converts each index to coordinates.
-static ImportResult nonZeroByInput(OnnxNode &node) {
+/// Imports NonZero: collects the row-major indices of the elements that are not
+/// zero, and converts each index to coordinates.
+static ImportResult importNonZero(OnnxNode &node) {
   RunTimeInts ints(node);
   Value x = node.input(0);
   Dims sizes = dimsOf(x);
-  Value flat = node.reshape(x, ArrayRef<Dim>(product(ArrayRef(sizes))));
-  Value isZero =
-      node.elementwise<EqualOp>({flat, node.scalarConstant(0, elementOf(x))});
-  auto places = positionsOf(node, node.elementwise<NotOp>(isZero));
+  auto places = positionsOfInput(node, 0);
   if (failed(places))
     return failure();
   Dim count = dimsOf(*places)[0];
@@ -337,38 +295,12 @@ static ImportResult nonZeroByInput(OnnxNode &node) {
   for (const Dim &size : llvm::reverse(sizes)) {
     Value length = ints.sizes(size);
     rows.insert(rows.begin(),
-                node.reshape(ints.modulo(rest, length), Dims{1, count}));
+                node.reshape(ints.modulo(rest, length), {1, count}));
     rest = ints.div(rest, length);
   }
   if (rows.empty())
-    return one(node.build<ExpandOp>(ints.number(0), ArrayRef(Dims{0, count})));
-  return one(rows.size() == 1
-                 ? rows.front()
-                 : node.builder.createOrFold<ConcatOp>(node.loc, rows, 0));
-}
-
-static ImportResult importNonZero(OnnxNode &node) {
-  if (!node.isConstant(0))
-    return nonZeroByInput(node);
-  auto values = node.requireFloats(0, "input");
-  if (failed(values))
-    return failure();
-  ArrayRef<int64_t> shape = shapeOf(node.input(0));
-  SmallVector<SmallVector<int64_t>> positions(shape.size());
-  int64_t count = 0;
-  for (auto [flat, value] : llvm::enumerate(*values)) {
-    if (value == 0)
-      continue;
-    ++count;
-    int64_t rest = flat;
-    for (size_t axis = shape.size(); axis-- > 0; rest /= shape[axis])
-      positions[axis].push_back(rest % shape[axis]);
-  }
-  SmallVector<int64_t> all;
-  for (ArrayRef<int64_t> row : positions)
-    llvm::append_range(all, row);
-  return SmallVector<Value>{node.constant(
-      ints(node, {static_cast<int64_t>(shape.size()), count}, all))};
+    return one(node.expand(ints.number(0), {0, count}));
+  return one(rows.size() == 1 ? rows.front() : node.concat(rows, 0));
 }
 
 /// Returns a vector with 1 for the first element of the vector `x` and for each
@@ -377,50 +309,49 @@ static ImportResult importNonZero(OnnxNode &node) {
 static Value differsFromLast(OnnxNode &node, Value x, const Dim &all) {
   RunTimeInts ints(node);
   if (auto count = all.known()) {
-    Value same = node.elementwise<EqualOp>(
-        {slice(node.builder, node.loc, x, 0, 1, *count - 1),
-         slice(node.builder, node.loc, x, 0, 0, *count - 1)});
-    return ints.joined(
-        {ints.numbers({1}), ints.sub(ints.number(1), ints.vector(same))});
+    Value same = node.equal(node.slice(x, 0, 1, *count - 1),
+                            node.slice(x, 0, 0, *count - 1));
+    return ints.joined({ints.numbers({1}), node.sub(1, ints.vector(same))});
   }
   Value places = node.countTo(all);
-  Value last = gatherAlong(node, x, 0, ints.sub(places, ints.number(1)));
-  Value same = ints.vector(node.elementwise<EqualOp>({x, last}));
-  return ints.where(ints.equal(places, ints.number(0)), ints.number(1),
-                    ints.sub(ints.number(1), same));
+  Value last = gatherAlong(node, x, 0, node.sub(places, 1));
+  Value same = ints.vector(node.equal(x, last));
+  return node.where(node.equal(places, 0), 1, node.sub(1, same));
 }
 
-/// Imports Unique for run-time data. Sorts the elements, and marks each element
+/// Imports Unique. Sorts the elements, and marks each element
 /// that differs from its predecessor. The sort is stable, so each group of
 /// equal elements begins with the one that occurs first in `x`.
-static ImportResult uniqueByInput(OnnxNode &node) {
+static ImportResult importUnique(OnnxNode &node) {
   RunTimeInts ints(node);
-  Value x = node.input(0);
-  Dim all = product(ArrayRef<Dim>(dimsOf(x)));
+  Value x = inputOrConstant(node, 0);
+  Dim all = product(dimsOf(x));
   if (node.hasAttr("axis") && shapeOf(x).size() != 1) {
     auto axis = node.axisAttr("axis", 0, shapeOf(x).size());
     if (failed(axis))
       return failure();
     return uniqueAlong(node, *axis);
   }
-  if (all == 0)
-    return node.unsupported("an input without elements is not supported");
-  x = node.reshape(x, ArrayRef<Dim>(all));
+  if (all == 0) {
+    Value none = node.integers({});
+    return SmallVector<Value>{node.reshape(x, {0}), none, none, none};
+  }
+  x = node.reshape(x, {all});
   auto sort = [&](Value v) {
     return TopKOp::create(node.builder, node.loc,
                           tensorOf(ArrayRef(all), elementOf(v)),
-                          tensorOf(ArrayRef(all), int64(node)), v,
+                          tensorOf(ArrayRef(all), node.i64()), v,
                           /*axis=*/0, /*largest=*/false);
   };
-  TopKOp sorted = sort(x);
+  // Narrow floats are compared in float32, which represents them exactly.
+  TopKOp sorted = sort(node.cast(x, node.sumType(elementOf(x))));
   Value isFirst = differsFromLast(node, sorted.getValues(), all);
   // Computes for each sorted element the number of its group of equal elements,
   // and for each group the number of its elements and its first index in `x`.
   Value number = ints.sums(isFirst, /*exclusive=*/false);
-  Value group = ints.sub(number, ints.number(1));
+  Value group = node.sub(number, 1);
   auto filled = [&](const Dim &value) {
-    return node.build<ExpandOp>(node.reshape(ints.sizes(value), {}),
-                                ArrayRef<Dim>(all));
+    return node.expand(node.reshape(ints.sizes(value), {}), {all});
   };
   Value zeros = filled(0);
   Value counts =
@@ -444,100 +375,6 @@ static ImportResult uniqueByInput(OnnxNode &node) {
   firsts = resizedFlat(node, firsts, distinct->front());
   return SmallVector<Value>{ints.take(x, firsts), firsts, inverse,
                             resizedFlat(node, counts, distinct->front())};
-}
-
-namespace {
-/// An element of a tensor of floats (`real`) or of integers (`whole`, since a
-/// double does not represent all int64). The other member is 0.
-struct Element {
-  double real = 0;
-  int64_t whole = 0;
-  bool operator==(const Element &other) const {
-    return real == other.real && whole == other.whole;
-  }
-  bool operator<(const Element &other) const {
-    return std::tie(real, whole) < std::tie(other.real, other.whole);
-  }
-};
-} // namespace
-
-/// Returns the elements of input 0, which is constant.
-static FailureOr<std::vector<Element>> elementsOf(OnnxNode &node) {
-  std::vector<Element> elements;
-  if (isa<FloatType>(elementOf(node.input(0)))) {
-    auto values = node.requireFloats(0, "input");
-    if (failed(values))
-      return failure();
-    for (double value : *values)
-      elements.push_back({value, 0});
-    return elements;
-  }
-  auto values = node.requireInts(0, "input");
-  if (failed(values))
-    return failure();
-  for (int64_t value : *values)
-    elements.push_back({0, value});
-  return elements;
-}
-
-/// Imports Unique. For constant data, the importer determines the indices of
-/// the distinct elements, and the result is a Gather.
-static ImportResult importUnique(OnnxNode &node) {
-  Value x = node.input(0);
-  if (!node.isConstant(0))
-    return uniqueByInput(node);
-  auto values = elementsOf(node);
-  if (failed(values))
-    return failure();
-  if (llvm::any_of(*values, [](Element e) { return std::isnan(e.real); }))
-    return node.unsupported("an input that contains NaN is not supported, "
-                            "since NaN is not equal to any element");
-  // requireInts returns INT64_MAX for all larger elements of uint64, so that
-  // they cannot be distinguished.
-  if (elementOf(x).isUnsignedInteger(64) &&
-      llvm::any_of(*values, [](Element e) { return e.whole == INT64_MAX; }))
-    return uniqueByInput(node);
-  FailureOr<int64_t> along = axisOrFlat(node, x);
-  if (failed(along))
-    return failure();
-  int64_t axis = *along;
-  // Copies the elements of each slice of `x` along `axis` to one row.
-  ArrayRef<int64_t> shape = shapeOf(x);
-  int64_t count = shape[axis],
-          inner = ShapedType::getNumElements(shape.drop_front(axis + 1));
-  std::vector<std::vector<Element>> rows(count);
-  for (auto [flat, value] : llvm::enumerate(*values))
-    rows[static_cast<int64_t>(flat) / inner % count].push_back(value);
-  // Determines the distinct rows, sorted by value or by first occurrence.
-  // `first` maps each row to the first row that is equal to it, and `number`
-  // maps the latter to its position among the distinct rows.
-  SmallVector<int64_t> order(count), first(count), number(count), firsts,
-      inverse(count), counts;
-  std::iota(order.begin(), order.end(), 0);
-  llvm::sort(order, [&](int64_t i, int64_t j) {
-    return std::tie(rows[i], i) < std::tie(rows[j], j);
-  });
-  for (int64_t i : order) {
-    if (firsts.empty() || rows[firsts.back()] != rows[i])
-      firsts.push_back(i);
-    first[i] = firsts.back();
-  }
-  if (node.intAttr("sorted", 1) == 0)
-    llvm::sort(firsts);
-  for (auto [i, row] : llvm::enumerate(firsts))
-    number[row] = i;
-  counts.resize(firsts.size(), 0);
-  for (int64_t i = 0; i < count; ++i) {
-    inverse[i] = number[first[i]];
-    ++counts[inverse[i]];
-  }
-  int64_t distinct = firsts.size();
-  Value indices = node.constant(ints(node, {distinct}, firsts));
-  return SmallVector<Value>{GatherOp::create(node.builder, node.loc, x, indices,
-                                             axis, /*inRange=*/true),
-                            indices,
-                            node.constant(ints(node, {count}, inverse)),
-                            node.constant(ints(node, {distinct}, counts))};
 }
 
 void registerGenerationImports(OnnxRegistry &registry) {

@@ -12,21 +12,11 @@ using namespace mlir;
 
 namespace ingot::graph {
 
-static Type int64(OnnxNode &node) {
-  return node.builder.getIntegerType(64, /*isSigned=*/true);
-}
-
 /// Returns `count` elements of each row of `x` (its last axis): the elements at
 /// `start`, `start` + `step`, and so on.
 static Value columns(OnnxNode &node, Value x, int64_t start, int64_t count,
                      int64_t step = 1) {
-  Dims sizes = dimsOf(x);
-  SmallVector<int64_t> starts(sizes.size(), 0), steps(sizes.size(), 1);
-  starts.back() = start;
-  steps.back() = step;
-  sizes.back() = count;
-  return node.builder.createOrFold<SliceOp>(node.loc, x, starts, steps,
-                                            ArrayRef(sizes));
+  return node.slice(x, shapeOf(x).size() - 1, start, count, step);
 }
 
 //===----------------------------------------------------------------------===//
@@ -42,45 +32,40 @@ static Value columns(OnnxNode &node, Value x, int64_t start, int64_t count,
 static Value rotate(OnnxNode &node, Value x, Value cosines, Value sines,
                     Value places, bool interleaved) {
   int64_t half = shapeOf(cosines)[1], size = shapeOf(x)[3];
-  if (shapeOf(cosines)[0] == 0 || 2 * half > size) {
-    (void)node.invalid("cos_cache has " + Twine(half) +
-                       " columns, which is more than half the head size " +
-                       Twine(size));
-    return {};
-  }
+  if (shapeOf(cosines)[0] == 0 || 2 * half > size)
+    return noValue(node.invalid(
+        "cos_cache has " + Twine(half) +
+        " columns, which is more than half the head size " + Twine(size)));
   Type type = elementOf(x);
   auto angles = [&](Value table) {
     Value rows = node.build<GatherOp>(node.cast(table, type), places,
                                       /*axis=*/0, /*in_range=*/false);
     Dims sizes = dimsOf(rows);
-    return node.reshape(rows, ArrayRef<Dim>{sizes[0], 1, sizes[1], half});
+    return node.reshape(rows, {sizes[0], 1, sizes[1], half});
   };
   Value c = angles(cosines), s = angles(sines);
   Value a = columns(node, x, 0, half, interleaved ? 2 : 1),
         b = interleaved ? columns(node, x, 1, half, 2)
                         : columns(node, x, half, half);
-  auto times = [&](Value u, Value v) {
-    return node.elementwise<MulOp>({u, v});
-  };
-  Value first = node.elementwise<SubOp>({times(a, c), times(b, s)}),
-        second = node.elementwise<AddOp>({times(b, c), times(a, s)});
-  if (!first || !second || dimsOf(first) != dimsOf(a)) {
-    (void)node.invalid("the shape of position_ids does not match the batch "
-                       "size and the sequence length");
-    return {};
-  }
+  auto times = [&](Value u, Value v) { return node.mul(u, v); };
+  Value first = node.sub(times(a, c), times(b, s)),
+        second = node.add(times(b, c), times(a, s));
+  if (!first || !second || dimsOf(first) != dimsOf(a))
+    return noValue(
+        node.invalid("the shape of position_ids does not match the batch "
+                     "size and the sequence length"));
   SmallVector<Value> parts{first, second};
   if (interleaved) {
     Dims pairs = dimsOf(first), joined = pairs;
     pairs.push_back(1);
     joined.back() = 2 * half;
-    Value together = node.build<ConcatOp>(
-        ValueRange{node.reshape(first, pairs), node.reshape(second, pairs)}, 4);
+    Value together = node.concat(
+        {node.reshape(first, pairs), node.reshape(second, pairs)}, 4);
     parts = {node.reshape(together, joined)};
   }
   if (2 * half < size)
     parts.push_back(columns(node, x, 2 * half, size - 2 * half));
-  return parts.size() == 1 ? parts[0] : node.build<ConcatOp>(parts, 3);
+  return parts.size() == 1 ? parts[0] : node.concat(parts, 3);
 }
 
 /// Returns `ids`, the input position_ids, as a tensor [1 or B, S]. A single
@@ -89,9 +74,8 @@ static Value placesOf(OnnxNode &node, Value ids, const Dim &steps) {
   if (shapeOf(ids).size() == 2)
     return ids;
   Value first = node.reshape(ids, {1, 1});
-  Value each = node.reshape(positions(node, steps, elementOf(ids)),
-                            ArrayRef<Dim>{1, steps});
-  return node.elementwise<AddOp>({each, first});
+  Value each = node.reshape(positions(node, steps, elementOf(ids)), {1, steps});
+  return node.add(each, first);
 }
 
 static ImportResult importRotaryEmbedding(OnnxNode &node) {
@@ -136,8 +120,7 @@ static ImportResult importRotaryEmbedding(OnnxNode &node) {
   if (isFlat) {
     Dims sizes = dimsOf(x);
     Dims apart{sizes[0], sizes[1], sizes[2].floorDiv(size), size};
-    parts = buildTranspose(node.builder, node.loc, node.reshape(x, apart),
-                           {0, 2, 1, 3});
+    parts = node.transpose(node.reshape(x, apart), {0, 2, 1, 3});
   }
   Value y =
       rotate(node, parts, cosines, sines, placesOf(node, ids, dimsOf(parts)[2]),
@@ -145,9 +128,8 @@ static ImportResult importRotaryEmbedding(OnnxNode &node) {
   if (!y)
     return failure();
   if (isFlat)
-    y = node.reshape(buildTranspose(node.builder, node.loc, y, {0, 2, 1, 3}),
-                     ArrayRef(dimsOf(x)));
-  return SmallVector<Value>{y};
+    y = node.reshape(node.transpose(y, {0, 2, 1, 3}), dimsOf(x));
+  return one(y);
 }
 
 //===----------------------------------------------------------------------===//
@@ -310,16 +292,14 @@ static LogicalResult readLengths(OnnxNode &node, Grouped &g) {
         "have the bounds of the total length (or of the mask that it is the "
         "length of) hold both: at most " +
             Twine(held.most() + g.steps.most()));
-  Type i64 = int64(node);
-  Value last =
-      node.reshape(node.cast(node.input(5), i64), ArrayRef<Dim>(g.batch));
+  Type i64 = node.i64();
+  Value last = node.reshape(node.cast(node.input(5), i64), {g.batch});
   // If total_sequence_length is the number of new steps, nothing is cached.
   g.isFirst = total->front() == g.steps;
-  Value before =
-      node.elementwise<AddOp>({last, sizeValue(node, Dim(1) - g.steps, i64)});
+  Value before = node.add(last, sizeValue(node, Dim(1) - g.steps));
   Value zero = node.scalarConstant(0, i64);
-  g.past = g.isFirst ? Value(node.build<ExpandOp>(zero, ArrayRef<Dim>(g.batch)))
-                     : node.elementwise<MaximumOp>({before, zero});
+  g.past =
+      g.isFirst ? Value(node.expand(zero, {g.batch})) : node.max(before, zero);
   return success();
 }
 
@@ -331,13 +311,12 @@ static Value lengthened(OnnxNode &node, const Grouped &g, Value old,
   Dims sizes{g.batch, g.shared, g.keys, dimsOf(now)[3]};
   Value zero = node.scalarConstant(0, elementOf(now));
   if (!old)
-    return node.build<ExpandOp>(zero, ArrayRef(sizes));
+    return node.expand(zero, sizes);
   Dim held = dimsOf(old)[2];
   if (held == g.keys)
     return old;
   sizes[2] = g.keys - held;
-  return node.build<ConcatOp>(
-      ValueRange{old, node.build<ExpandOp>(zero, ArrayRef(sizes))}, 2);
+  return node.concat({old, node.expand(zero, sizes)}, 2);
 }
 
 /// Returns the cache `old` (which may be null), resized to the number of keys,
@@ -354,24 +333,20 @@ static Value extended(OnnxNode &node, const Grouped &g, Value old, Value now) {
 /// Returns a boolean mask [B, 1, S, T] that is true where a query attends to a
 /// key.
 static Value visibleKeys(OnnxNode &node, const Grouped &g) {
-  Type i64 = int64(node);
-  Value key = node.reshape(positions(node, g.keys, i64),
-                           ArrayRef<Dim>{1, 1, 1, g.keys});
-  Value query = node.reshape(positions(node, g.steps, i64),
-                             ArrayRef<Dim>{1, 1, g.steps, 1});
-  Value past = node.reshape(g.past, ArrayRef<Dim>{g.batch, 1, 1, 1});
-  Value own = node.elementwise<AddOp>({query, past});
+  Type i64 = node.i64();
+  Value key = node.reshape(positions(node, g.keys, i64), {1, 1, 1, g.keys});
+  Value query = node.reshape(positions(node, g.steps, i64), {1, 1, g.steps, 1});
+  Value past = node.reshape(g.past, {g.batch, 1, 1, 1});
+  Value own = node.add(query, past);
   Value last = own;
   if (node.intAttr("causal", 1) == 0)
-    last = node.elementwise<AddOp>({past, sizeValue(node, g.steps - 1, i64)});
-  Value visible = node.elementwise<LessOrEqualOp>({key, last});
+    last = node.add(past, sizeValue(node, g.steps - 1));
+  Value visible = node.lessOrEqual(key, last);
   int64_t window = node.intAttr("local_window_size", -1);
   if (window < 0)
     return visible;
-  Value first =
-      node.elementwise<SubOp>({own, node.scalarConstant(double(window), i64)});
-  return node.elementwise<AndOp>(
-      {visible, node.elementwise<GreaterOp>({key, first})});
+  Value first = node.sub(own, double(window));
+  return node.both(visible, node.greater(key, first));
 }
 
 static LogicalResult rotateHeads(OnnxNode &node, Grouped &g) {
@@ -392,16 +367,13 @@ static LogicalResult rotateHeads(OnnxNode &node, Grouped &g) {
     g.total = g.steps = dimsOf(g.query)[2];
     g.keys = lengthOfCache(node, g.total);
     places = placesOf(
-        node,
-        slice(node.builder, node.loc,
-              node.reshape(ids, ArrayRef<Dim>{product(dimsOf(ids))}), 0, 0, 1),
+        node, node.slice(node.reshape(ids, {product(dimsOf(ids))}), 0, 0, 1),
         g.steps);
   }
   if (!ids) {
-    Value each = node.reshape(positions(node, g.steps, int64(node)),
-                              ArrayRef<Dim>{1, g.steps});
-    places = node.elementwise<AddOp>(
-        {each, node.reshape(g.past, ArrayRef<Dim>{g.batch, 1})});
+    Value each =
+        node.reshape(positions(node, g.steps, node.i64()), {1, g.steps});
+    places = node.add(each, node.reshape(g.past, {g.batch, 1}));
   }
   bool interleaved = node.intAttr("rotary_interleaved", 0) != 0;
   for (Value *x : {&g.query, &g.key}) {
@@ -432,7 +404,7 @@ static ImportResult importGroupQueryAttention(OnnxNode &node) {
                           g.valueFormat.encode(node, g.value));
   // With a quantized cache, the attention is computed in float32: the scales
   // multiply queries and results, whose range may exceed that of float16.
-  Type type = elementOf(g.query), f32 = node.builder.getF32Type();
+  Type type = elementOf(g.query), f32 = node.f32();
   bool isQuantized = g.keyFormat.isQuantized() || g.valueFormat.isQuantized();
   Type own = isQuantized ? f32 : type;
   auto inOwn = [&](Value x) { return x ? node.cast(x, own) : x; };
@@ -451,8 +423,7 @@ static ImportResult importGroupQueryAttention(OnnxNode &node) {
   o.cap = node.floatAttr("softcap", 0);
   o.sink = inOwn(node.input(11));
   if (!o.sink && node.intAttr("smooth_softmax", -1) == 1)
-    o.sink = node.build<ExpandOp>(node.scalarConstant(0, own),
-                                  ArrayRef<int64_t>{g.heads});
+    o.sink = node.expand(node.scalarConstant(0, own), {g.heads});
   Value y = attend(node, o);
   if (!y)
     return failure();

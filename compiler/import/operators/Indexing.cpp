@@ -12,10 +12,6 @@ static bool isIndex(Value v) {
   return isa<IntegerType>(elementOf(v)) && !elementOf(v).isInteger(1);
 }
 
-static RankedTensorType typeLike(Value x, ArrayRef<int64_t> shape) {
-  return RankedTensorType::get(shape, elementOf(x));
-}
-
 /// Whether all indices in input `input` are known to be in [0, size), so that
 /// they need not be wrapped or clamped at run time. Fails with a diagnostic if
 /// an index is out of range in every run.
@@ -51,8 +47,7 @@ static ImportResult importGather(OnnxNode &node) {
   if (dimsOf(x)[*axis] == 0 && tensorType(indices).getNumElements() != 0)
     return node.invalid(
         "the gathered axis has size 0, so that no index is valid");
-  return SmallVector<Value>{
-      GatherOp::create(node.builder, node.loc, x, indices, *axis, *inRange)};
+  return one(node.build<GatherOp>(x, indices, *axis, *inRange));
 }
 
 /// Requires `indices` to be no longer than the data `x` along each axis except
@@ -102,7 +97,7 @@ static ImportResult importGatherElements(OnnxNode &node) {
         "the indices must be integers, and have the same rank as the data");
   if (failed(checkLengths(node, indices, x, *axis)))
     return failure();
-  return SmallVector<Value>{node.build<GatherElementsOp>(x, indices, *axis)};
+  return one(node.build<GatherElementsOp>(x, indices, *axis));
 }
 
 /// Returns the length of the index tuples in `indices`, which is the size of
@@ -138,77 +133,35 @@ static ImportResult importGatherND(OnnxNode &node) {
           node, [&] { return inCommon(x); }, [&] { return inCommon(indices); },
           "the batch axes of the data and of the indices do not match")))
     return failure();
-  return SmallVector<Value>{node.build<GatherNDOp>(x, indices, batch)};
+  return one(node.build<GatherNDOp>(x, indices, batch));
 }
 
 static ImportResult importArrayFeatureExtractor(OnnxNode &node) {
   Value x = node.input(0), indices = node.input(1);
-  Dim count = product(ArrayRef<Dim>(dimsOf(indices)));
+  Dim count = product(dimsOf(indices));
   if (shapeOf(x).empty() || (shapeOf(x).back() == 0 && count.most() != 0))
     return node.invalid("X must have rank 1 or more, and at least one element "
                         "along the last axis");
   if (shapeOf(x).size() < 2)
-    x = node.reshape(x, ArrayRef<Dim>{1, dimsOf(x)[0]});
-  indices = node.reshape(indices, ArrayRef<Dim>(count));
-  return SmallVector<Value>{GatherOp::create(node.builder, node.loc, x, indices,
-                                             shapeOf(x).size() - 1)};
-}
-
-/// Requires an axis of `x` to have at least `size` elements; if this is known
-/// only at run time, the generated program checks it. Fails, without a
-/// diagnostic, if the axis has fewer elements in every run.
-static LogicalResult requireLength(OnnxNode &node, Value x, int64_t axis,
-                                   const Dim &size) {
-  Dim more = dimsOf(x)[axis] - size;
-  if (more.least() >= 0 ||
-      (size.known() && node.requireAtLeast(dimsOf(x)[axis], *size.known())))
-    return success();
-  if (more.most() < 0)
-    return failure();
-  return checkedSize(node, more);
-}
-
-/// Imports Compress if the condition is known only at run time.
-static ImportResult compressByInput(OnnxNode &node) {
-  Value x = node.input(0), condition = node.input(1);
-  FailureOr<int64_t> along = axisOrFlat(node, x);
-  if (failed(along))
-    return failure();
-  int64_t axis = *along;
-  if (shapeOf(condition).size() != 1 ||
-      failed(requireLength(node, x, axis, dimsOf(condition)[0])))
-    return node.invalid(
-        "the condition must be a vector that is not longer than the axis");
-  auto places = positionsOf(node, condition);
-  if (failed(places))
-    return failure();
-  return one(gatherAlong(node, x, axis, *places));
+    x = node.reshape(x, {1, dimsOf(x)[0]});
+  indices = node.reshape(indices, {count});
+  return one(node.build<GatherOp>(x, indices, shapeOf(x).size() - 1));
 }
 
 /// Imports Compress: selects the elements for which a condition is true.
 static ImportResult importCompress(OnnxNode &node) {
-  if (!node.isConstant(1))
-    return compressByInput(node);
-  Value x = node.input(0);
-  auto condition = node.requireInts(1, "condition");
-  if (failed(condition))
+  Value x = node.input(0), condition = node.input(1);
+  FailureOr<int64_t> axis = axisOrFlat(node, x);
+  if (failed(axis))
     return failure();
-  FailureOr<int64_t> along = axisOrFlat(node, x);
-  if (failed(along))
-    return failure();
-  int64_t axis = *along;
-  SmallVector<int64_t> kept;
-  for (auto [i, keep] : llvm::enumerate(*condition))
-    if (keep != 0)
-      kept.push_back(i);
-  if (failed(requireLength(node, x, axis, int64_t(condition->size()))))
+  if (shapeOf(condition).size() != 1 ||
+      failed(requireLength(node, x, *axis, dimsOf(condition)[0])))
     return node.invalid(
         "the condition must be a vector that is not longer than the axis");
-  auto type = RankedTensorType::get({static_cast<int64_t>(kept.size())},
-                                    node.builder.getIntegerType(64, true));
-  Value indices = node.constant(DenseElementsAttr::get(type, ArrayRef(kept)));
-  return SmallVector<Value>{GatherOp::create(node.builder, node.loc, x, indices,
-                                             axis, /*inRange=*/true)};
+  auto places = positionsOfInput(node, 1);
+  if (failed(places))
+    return failure();
+  return one(gatherAlong(node, x, *axis, *places));
 }
 
 static ImportResult importReverseSequence(OnnxNode &node) {
@@ -226,8 +179,7 @@ static ImportResult importReverseSequence(OnnxNode &node) {
           dimsOf(lengths)[0], dimsOf(x)[*batch],
           "the number of lengths in sequence_lens, and the batch size")))
     return failure();
-  return SmallVector<Value>{
-      node.build<ReverseSequenceOp>(x, lengths, *batch, *time)};
+  return one(node.build<ReverseSequenceOp>(x, lengths, *batch, *time));
 }
 
 static ImportResult importTensorScatter(OnnxNode &node) {
@@ -255,12 +207,11 @@ static ImportResult importTensorScatter(OnnxNode &node) {
                       "the number of write positions, and the batch size")))
     return failure();
   if (!position)
-    position = node.build<ExpandOp>(
-        node.scalarConstant(0, node.builder.getIntegerType(64, true)),
-        ArrayRef<Dim>(dimsOf(past)[0]));
+    position =
+        node.expand(node.scalarConstant(0, node.i64()), {dimsOf(past)[0]});
   bool circular = node.stringAttr("mode", "linear") == "circular";
-  return SmallVector<Value>{
-      node.build<TensorScatterOp>(past, update, position, *axis, circular)};
+  return one(
+      node.build<TensorScatterOp>(past, update, position, *axis, circular));
 }
 
 //===----------------------------------------------------------------------===//
@@ -292,8 +243,8 @@ static ImportResult importScatterElements(OnnxNode &node) {
     return failure();
   for (auto [i, size] : llvm::enumerate(dimsOf(indices)))
     updates = resizedAlong(node, updates, i, size);
-  return SmallVector<Value>{
-      node.build<ScatterElementsOp>(x, indices, updates, *reduction, *axis)};
+  return one(
+      node.build<ScatterElementsOp>(x, indices, updates, *reduction, *axis));
 }
 
 static ImportResult importScatterND(OnnxNode &node) {
@@ -326,8 +277,7 @@ static ImportResult importScatterND(OnnxNode &node) {
           node, [&] { return dimsOf(updates); }, ofUpdates,
           "the shape of the updates does not have one slice for each index")))
     return failure();
-  return SmallVector<Value>{
-      node.build<ScatterNDOp>(x, indices, updates, *reduction)};
+  return one(node.build<ScatterNDOp>(x, indices, updates, *reduction));
 }
 
 /// Pads `x` with zeros at the end of each axis to the sizes in input 2,
@@ -335,27 +285,28 @@ static ImportResult importScatterND(OnnxNode &node) {
 static ImportResult padToInput(OnnxNode &node, Value x) {
   RunTimeInts ints(node);
   Dims from = dimsOf(x);
-  Value target = ints.input(2);
-  if (shapeOf(target)[0] != int64_t(from.size()))
+  if (!(product(dimsOf(node.input(2))) == int64_t(from.size())))
     return node.invalid(
         "output_shape must have one entry for each axis of the input");
-  FailureOr<Dims> to = node.isKnown(2) ? node.requireSizes(2, "output_shape")
-                                       : readBoundedSizes(node, target);
+  auto to = sizesOfInput(node, 2, "output_shape");
   if (failed(to))
     return failure();
   Value zero = node.scalarConstant(0, elementOf(x));
+  SmallVector<int64_t> low(from.size(), 0), high(low);
   for (auto [axis, size] : llvm::enumerate(*to)) {
     Dim more = size - from[axis];
     if (more.most() < 0)
       return node.invalid("output_shape is smaller than the size that "
                           "kernel_shape, strides and pads give");
-    if (more == 0)
+    if (auto known = more.known()) {
+      high[axis] = *known;
       continue;
+    }
     if (more.least() < 0 && failed(checkedSize(node, more)))
       return failure();
     x = padAlong(node, x, axis, ints.number(0), size, "constant", zero);
   }
-  return one(x);
+  return one(node.builder.createOrFold<PadOp>(node.loc, x, zero, low, high));
 }
 
 /// Imports MaxUnpool: scatters the elements into a tensor of zeros that has the
@@ -387,36 +338,17 @@ static ImportResult importMaxUnpool(OnnxNode &node) {
       return failure();
     size = *checked;
   }
-  Dim count = product(ArrayRef<Dim>(dimsOf(x)));
+  Dim count = product(dimsOf(x));
   Value zeros =
-      node.build<ExpandOp>(node.scalarConstant(0, elementOf(x)),
-                           ArrayRef<Dim>(product(ArrayRef<Dim>(shape))));
-  Value indices = node.reshape(node.input(1), ArrayRef<Dim>(count)),
-        updates = node.reshape(x, ArrayRef<Dim>(count));
+      node.expand(node.scalarConstant(0, elementOf(x)), {product(shape)});
+  Value indices = node.reshape(node.input(1), {count}),
+        updates = node.reshape(x, {count});
   Value result =
       node.build<ScatterElementsOp>(zeros, indices, updates, "none", 0);
-  result = node.reshape(result, ArrayRef<Dim>(shape));
+  result = node.reshape(result, shape);
   if (!node.hasInput(2))
-    return SmallVector<Value>{result};
-  if (hasDynamicSizes(result.getType()) || !node.isKnown(2) ||
-      !node.constantInput(2))
-    return padToInput(node, result);
-  auto target = node.requireInts(2, "output_shape");
-  if (failed(target))
-    return failure();
-  if (target->size() != shape.size())
-    return node.invalid(
-        "output_shape must have one entry for each axis of the input");
-  SmallVector<int64_t> low(shape.size(), 0), high(*target);
-  for (auto [after, size] : llvm::zip(high, shapeOf(result))) {
-    after -= size;
-    if (after < 0)
-      return node.invalid("output_shape is smaller than the size that "
-                          "kernel_shape, strides and pads give");
-  }
-  Value zero = node.scalarConstant(0, elementOf(x));
-  return SmallVector<Value>{
-      node.builder.createOrFold<PadOp>(node.loc, result, zero, low, high)};
+    return one(result);
+  return padToInput(node, result);
 }
 
 //===----------------------------------------------------------------------===//
@@ -428,28 +360,19 @@ static ImportResult importTopK(OnnxNode &node) {
   auto axis = node.axisAttr("axis", -1, shapeOf(x).size());
   if (failed(axis))
     return failure();
-  RunTimeInts integers(node);
   FailureOr<Dims> k = Dims{node.intAttr("k", 0)};
   if (node.opset >= 10 && tensorType(node.input(1)).getNumElements() != 1)
     return node.invalid("K must have exactly one element");
-  if (node.opset >= 10 && !node.isKnown(1))
-    k = node.readSizes(integers.input(1), {dimsOf(x)[*axis].most()});
-  else if (node.opset >= 10)
-    k = node.requireSizes(1, "K");
-  if (failed(k))
+  if (node.opset >= 10)
+    k = sizesOfInput(node, 1, "K", dimsOf(x)[*axis].most());
+  if (failed(k) || failed(checkSizes(node, *k)))
     return failure();
-  if (!k->front().known() && k->front().least() < 0) {
-    auto checked = checkedSize(node, k->front());
-    if (failed(checked))
-      return failure();
-    k->front() = *checked;
-  }
   if (k->front().least() < 0 ||
       failed(requireLength(node, x, *axis, k->front())))
     return node.invalid("K must be between 0 and the size of the axis");
   Dims sizes = dimsOf(x);
   Dims shape = resized(ArrayRef(sizes), *axis, k->front());
-  Type positions = tensorOf(shape, node.builder.getIntegerType(64, true));
+  Type positions = tensorOf(shape, node.i64());
   bool largest = node.intAttr("largest", 1) != 0;
   auto op =
       TopKOp::create(node.builder, node.loc, tensorOf(shape, elementOf(x)),
@@ -493,9 +416,9 @@ static ImportResult importCol2Im(OnnxNode &node) {
                         "number of the blocks");
   SmallVector<int64_t> shape = {shapeOf(x)[0], shapeOf(x)[1] / size};
   llvm::append_range(shape, *image);
-  return SmallVector<Value>{
-      node.build<Col2ImOp>(typeLike(x, shape), x, *block, counts, strides,
-                           dilations, ArrayRef(pads).take_front(spatial))};
+  return one(node.build<Col2ImOp>(tensorType(x).clone(shape), x, *block, counts,
+                                  strides, dilations,
+                                  ArrayRef(pads).take_front(spatial)));
 }
 
 static ImportResult importDet(OnnxNode &node) {
@@ -511,10 +434,10 @@ static ImportResult importDet(OnnxNode &node) {
         "the input must consist of square floating-point matrices");
   // The determinant of an empty matrix is 1.
   if (sizes.back() == 0)
-    return one(node.build<ExpandOp>(node.scalarConstant(1, elementOf(x)),
-                                    ArrayRef<Dim>(sizes).drop_back(2)));
+    return one(node.expand(node.scalarConstant(1, elementOf(x)),
+                           ArrayRef(sizes).drop_back(2)));
   auto op = DetOp::create(node.builder, node.loc, x);
-  return SmallVector<Value>{op.getResult()};
+  return one(op.getResult());
 }
 
 void registerIndexingImports(OnnxRegistry &registry) {

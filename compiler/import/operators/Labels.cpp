@@ -13,15 +13,6 @@ using namespace mlir;
 
 namespace ingot::graph {
 
-static Type int64(OnnxNode &node) {
-  return node.builder.getIntegerType(64, /*isSigned=*/true);
-}
-
-static Value integers(OnnxNode &node, ArrayRef<int64_t> list) {
-  auto type = RankedTensorType::get({int64_t(list.size())}, int64(node));
-  return node.constant(DenseElementsAttr::get(type, list));
-}
-
 static Value strings(OnnxNode &node, ArrayRef<std::string> list) {
   return buildStrings(node.builder, node.loc, {int64_t(list.size())}, list);
 }
@@ -39,7 +30,7 @@ static FailureOr<Value> listOf(OnnxNode &node, StringRef what) {
         !list.empty())
       return strings(node, list);
   if (node.hasAttr(prefix + "_int64s"))
-    return integers(node, node.intsAttr(prefix + "_int64s"));
+    return node.integers(node.intsAttr(prefix + "_int64s"));
   if (node.hasAttr(prefix + "_floats")) {
     SmallVector<double> list = node.floatsAttr(prefix + "_floats");
     std::vector<float> singles(list.begin(), list.end());
@@ -76,7 +67,7 @@ static FailureOr<Value> defaultOf(OnnxNode &node, Type type) {
   if (isa<FloatType>(type))
     return node.scalarConstant(node.floatAttr("default_float", -0.0), type);
   int64_t other = node.intAttr("default_int64", -1);
-  return node.cast(node.reshape(integers(node, other), {}), type);
+  return node.cast(node.reshape(node.integers(other), {}), type);
 }
 
 /// Returns booleans [..., k] that tell whether each element of `x` [...] equals
@@ -85,12 +76,12 @@ static Value matches(OnnxNode &node, Value x, Value keys) {
   Dims apart = dimsOf(x);
   apart.push_back(1);
   x = node.reshape(x, apart);
-  Value same = node.elementwise<EqualOp>({x, keys});
+  Value same = node.equal(x, keys);
   if (!isa<FloatType>(elementOf(x)))
     return same;
-  Value bothMissing = node.elementwise<AndOp>(
-      {node.elementwise<IsNaNOp>({x}), node.elementwise<IsNaNOp>({keys})});
-  return node.elementwise<OrOp>({same, bothMissing});
+  Value bothMissing = node.both(node.elementwise<IsNaNOp>({x}),
+                                node.elementwise<IsNaNOp>({keys}));
+  return node.either(same, bothMissing);
 }
 
 /// Returns for each element of input 0 the value of the first key that is equal
@@ -113,14 +104,11 @@ static ImportResult mapped(OnnxNode &node, Value keys, Value values) {
   int64_t last = shapeOf(found).size() - 1;
   Dims column = dimsOf(found);
   column[last] = 1;
-  Value always =
-      node.build<ExpandOp>(node.scalarConstant(1, byte), ArrayRef(column));
-  Value all =
-      node.build<ConcatOp>(ValueRange{node.cast(found, byte), always}, last);
+  Value always = node.expand(node.scalarConstant(1, byte), column);
+  Value all = node.concat({node.cast(found, byte), always}, last);
   Value place = node.build<ArgMaxOp>(all, last, /*last=*/false);
-  Value table = node.build<ConcatOp>(
-      ValueRange{values, node.reshape(*otherwise, {1})}, 0);
-  place = node.reshape(place, ArrayRef(dimsOf(x)));
+  Value table = node.concat({values, node.reshape(*otherwise, {1})}, 0);
+  place = node.reshape(place, dimsOf(x));
   return one(node.build<GatherOp>(table, place, 0, /*inRange=*/true));
 }
 
@@ -131,7 +119,7 @@ static ImportResult mappedToOther(OnnxNode &node,
                                   SmallVector<int64_t> numbers) {
   std::reverse(names.begin(), names.end());
   std::reverse(numbers.begin(), numbers.end());
-  Value first = strings(node, names), second = integers(node, numbers);
+  Value first = strings(node, names), second = node.integers(numbers);
   return isOfStrings(node.input(0)) ? mapped(node, first, second)
                                     : mapped(node, second, first);
 }
@@ -166,11 +154,11 @@ static ImportResult importOneHotEncoder(OnnxNode &node) {
     return node.unsupported(
         "`zeros`=0, an error for unknown categories, is not supported",
         "export the model with zeros=1");
-  Value keys = isString ? strings(node, names) : integers(node, categories);
+  Value keys = isString ? strings(node, names) : node.integers(categories);
   // Floats are truncated to integers before they are compared with the
   // categories.
-  Value found = matches(node, isString ? x : node.cast(x, int64(node)), keys);
-  return one(node.cast(found, node.builder.getF32Type()));
+  Value found = matches(node, isString ? x : node.cast(x, node.i64()), keys);
+  return one(node.cast(found, node.f32()));
 }
 
 /// Imports ZipMap. ZipMap returns a map from labels to scores for each row,

@@ -4,6 +4,7 @@
 #include "compiler/import/operators/ClassScores.h"
 #include "compiler/import/operators/FusedActivation.h"
 #include "compiler/import/operators/Products.h"
+#include "compiler/import/operators/RunTimeShapes.h"
 #include "dialects/graph/ops/Movement.h"
 
 using namespace mlir;
@@ -54,7 +55,7 @@ static ImportResult importScaler(OnnxNode &node) {
   Value x = node.input(0);
   if (failed(checkRows(node)))
     return failure();
-  Type f32 = node.builder.getF32Type(),
+  Type f32 = node.f32(),
        type = isa<FloatType>(elementOf(x)) ? elementOf(x) : f32;
   auto offset =
            perFeature(node, "offset", node.floatsAttr("offset", {0}), x, type),
@@ -62,33 +63,8 @@ static ImportResult importScaler(OnnxNode &node) {
            perFeature(node, "scale", node.floatsAttr("scale", {1}), x, type);
   if (failed(offset) || failed(scale))
     return failure();
-  Value centered = node.elementwise<SubOp>({node.cast(x, type), *offset});
-  return one(node.cast(node.elementwise<MulOp>({centered, *scale}), f32));
-}
-
-/// Returns `numbers` as a constant vector of integers of type `type`.
-static Value intConstant(OnnxNode &node, ArrayRef<int64_t> numbers, Type type) {
-  auto vector =
-      RankedTensorType::get({int64_t(numbers.size())},
-                            node.builder.getIntegerType(64, /*isSigned=*/true));
-  return node.cast(node.constant(DenseElementsAttr::get(vector, numbers)),
-                   type);
-}
-
-/// Imports Imputer for integers.
-static ImportResult imputedIntegers(OnnxNode &node) {
-  Value x = node.input(0);
-  Type type = elementOf(x);
-  SmallVector<int64_t> numbers = node.intsAttr("imputed_value_int64s");
-  if (numbers.empty())
-    return node.invalid("`imputed_value_int64s` is missing");
-  if (failed(checkCount(node, "imputed_value_int64s", numbers.size(), x)))
-    return failure();
-  int64_t missing = node.intAttr("replaced_value_int64", 0);
-  Value isMissing =
-      node.elementwise<EqualOp>({x, intConstant(node, missing, type)});
-  return one(node.elementwise<WhereOp>(
-      {isMissing, intConstant(node, numbers, type), x}));
+  Value centered = node.sub(node.cast(x, type), *offset);
+  return one(node.cast(node.mul(centered, *scale), f32));
 }
 
 /// Imports Imputer: replaces each element equal to the value that marks missing
@@ -98,20 +74,23 @@ static ImportResult importImputer(OnnxNode &node) {
   if (failed(checkRows(node)))
     return failure();
   Type type = elementOf(x);
-  if (!isa<FloatType>(type))
-    return imputedIntegers(node);
-  SmallVector<double> numbers = node.floatsAttr("imputed_value_floats");
-  if (numbers.empty())
-    return node.invalid("`imputed_value_floats` is missing");
-  double missing = node.floatAttr("replaced_value_float", 0);
-  auto given = perFeature(node, "imputed_value_floats", numbers, x, type);
-  if (failed(given))
+  bool isReal = isa<FloatType>(type);
+  const char *name = isReal ? "imputed_value_floats" : "imputed_value_int64s";
+  SmallVector<double> floats = node.floatsAttr(name);
+  SmallVector<int64_t> integers = node.intsAttr(name);
+  int64_t count = isReal ? floats.size() : integers.size();
+  if (count == 0)
+    return node.invalid("`" + Twine(name) + "` is missing");
+  if (failed(checkCount(node, name, count, x)))
     return failure();
-  Value isMissing =
-      std::isnan(missing)
-          ? node.elementwise<IsNaNOp>({x})
-          : node.elementwise<EqualOp>({x, node.scalarConstant(missing, type)});
-  return one(node.elementwise<WhereOp>({isMissing, *given, x}));
+  double missing = node.floatAttr("replaced_value_float", 0);
+  Value isMissing = !isReal
+                        ? node.equal(x, node.intAttr("replaced_value_int64", 0))
+                    : std::isnan(missing) ? node.elementwise<IsNaNOp>({x})
+                                          : node.equal(x, missing);
+  Value imputed = isReal ? floatConstant(node, {count}, floats, type)
+                         : node.cast(node.integers(integers), type);
+  return one(node.where(isMissing, imputed, x));
 }
 
 /// Imports Normalizer: divides each row by its largest element, by the sum of
@@ -121,7 +100,7 @@ static ImportResult importNormalizer(OnnxNode &node) {
   Value x = node.input(0);
   if (failed(checkRows(node)))
     return failure();
-  Type f32 = node.builder.getF32Type();
+  Type f32 = node.f32();
   x = node.cast(x, isa<FloatType>(elementOf(x)) ? elementOf(x) : f32);
   int64_t axis = shapeOf(x).size() - 1;
   std::string kind = node.stringAttr("norm", "MAX");
@@ -132,9 +111,8 @@ static ImportResult importNormalizer(OnnxNode &node) {
   if (!norm)
     return node.invalid("`norm` must be MAX, L1 or L2");
   Value zero = node.scalarConstant(0, elementOf(x));
-  Value isZero = node.elementwise<EqualOp>({norm, zero});
-  Value y = node.elementwise<WhereOp>(
-      {isZero, x, node.elementwise<DivOp>({x, norm})});
+  Value isZero = node.equal(norm, zero);
+  Value y = node.where(isZero, x, node.div(x, norm));
   return one(node.cast(y, f32));
 }
 
@@ -146,12 +124,12 @@ static ImportResult importFeatureVectorizer(OnnxNode &node) {
   if (sizes.size() != node.numInputs())
     return node.invalid("`inputdimensions` has " + Twine(sizes.size()) +
                         " entries for " + Twine(node.numInputs()) + " inputs");
-  Type f32 = node.builder.getF32Type();
+  Type f32 = node.f32();
   SmallVector<Value> parts;
   for (unsigned i = 0; i < node.numInputs(); ++i) {
     Value x = node.input(i);
     if (shapeOf(x).size() == 1)
-      x = node.reshape(x, ArrayRef<Dim>{1, dimsOf(x)[0]});
+      x = node.reshape(x, {1, dimsOf(x)[0]});
     if (shapeOf(x).size() != 2 || sizes[i] < 1 || sizes[i] > (1 << 30))
       return node.invalid("input " + Twine(i) +
                           " must be a matrix of samples and features, and its "
@@ -161,17 +139,14 @@ static ImportResult importFeatureVectorizer(OnnxNode &node) {
     // if it had the smallest possible number of features. A slice then cuts the
     // row to the declared size.
     Dim has = dimsOf(x)[1];
-    if (int64_t missing = sizes[i] - has.least(); missing > 0)
-      x = node.builder.createOrFold<PadOp>(
-          node.loc, x, node.scalarConstant(0, f32), ArrayRef<int64_t>{0, 0},
-          ArrayRef<int64_t>{0, missing});
+    x = extendedAlong(node, x, 1, sizes[i] - has.least());
     if (!(dimsOf(x)[1] == sizes[i]))
-      x = slice(node.builder, node.loc, x, 1, 0, sizes[i]);
+      x = node.slice(x, 1, 0, sizes[i]);
     if (i > 0 && !node.takeEqual(dimsOf(x)[0], dimsOf(parts[0])[0]))
       return node.invalid("the inputs must have the same number of rows");
     parts.push_back(x);
   }
-  return one(node.builder.createOrFold<ConcatOp>(node.loc, parts, 1));
+  return one(node.concat(parts, 1));
 }
 
 //===----------------------------------------------------------------------===//
@@ -180,41 +155,35 @@ static ImportResult importFeatureVectorizer(OnnxNode &node) {
 
 /// Returns the matmul of `x` [rows, features] and the coefficients [targets,
 /// features], transposed, plus the intercepts, in float32.
-static FailureOr<Value> linear(OnnxNode &node, Value x, int64_t targets) {
+static Value linear(OnnxNode &node, Value x, int64_t targets) {
   SmallVector<double> coefficients = node.floatsAttr("coefficients"),
                       intercepts = node.floatsAttr("intercepts");
   int64_t count = coefficients.size();
   if (targets < 1 || targets > count || count % targets != 0 ||
       !node.takeEqual(dimsOf(x)[1], count / targets))
-    return node.invalid("there are " + Twine(count) + " coefficients for " +
-                        Twine(targets) + " targets of " +
-                        kernel::sizeText(dimsOf(x)[1]) + " features");
+    return noValue(node.invalid(
+        "there are " + Twine(count) + " coefficients for " + Twine(targets) +
+        " targets of " + kernel::sizeText(dimsOf(x)[1]) + " features"));
   int64_t features = count / targets;
   if (!intercepts.empty() && int64_t(intercepts.size()) != targets)
-    return node.invalid("there are " + Twine(intercepts.size()) +
-                        " intercepts for " + Twine(targets) + " targets");
-  Type f32 = node.builder.getF32Type();
+    return noValue(node.invalid("there are " + Twine(intercepts.size()) +
+                                " intercepts for " + Twine(targets) +
+                                " targets"));
+  Type f32 = node.f32();
   Value w = floatConstant(node, {targets, features}, coefficients, f32);
-  FailureOr<Value> y =
-      importMatMul(node, node.cast(x, f32),
-                   buildTranspose(node.builder, node.loc, w, {1, 0}));
-  if (failed(y))
-    return failure();
+  Value y = importMatMul(node, node.cast(x, f32), node.transpose(w, {1, 0}));
   Value bias = intercepts.empty()
                    ? Value()
                    : floatConstant(node, {targets}, intercepts, f32);
-  return sumOf(node, {*y, bias});
+  return y ? sumOf(node, {y, bias}) : y;
 }
 
 static ImportResult importLinearRegressor(OnnxNode &node) {
   Value x = featureRows(node);
   if (!x)
     return failure();
-  FailureOr<Value> y = linear(node, x, node.intAttr("targets", 1));
-  if (failed(y))
-    return failure();
-  return one(
-      transformTargets(node, *y, node.stringAttr("post_transform", "NONE")));
+  return one(transformTargets(node, linear(node, x, node.intAttr("targets", 1)),
+                              node.stringAttr("post_transform", "NONE")));
 }
 
 /// Imports LinearClassifier: returns the label with the largest score, and all
@@ -230,29 +199,27 @@ static ImportResult importLinearClassifier(OnnxNode &node) {
   int64_t targets = node.floatsAttr("intercepts").size();
   if (targets == 0)
     targets = labels->size();
-  FailureOr<Value> y = linear(node, x, targets);
-  if (failed(y))
+  Value y = linear(node, x, targets);
+  if (!y)
     return failure();
-  Type i64 = node.builder.getIntegerType(64, /*isSigned=*/true),
-       f32 = node.builder.getF32Type();
+  Type i64 = node.i64();
   std::string transform = node.stringAttr("post_transform", "NONE");
   if (targets > 1) {
     if (targets != int64_t(labels->size()))
       return node.invalid("there are " + Twine(labels->size()) +
                           " labels for " + Twine(targets) + " scores");
-    Value best = node.build<ArgMaxOp>(*y, 1, /*last=*/false);
-    Value scores = transformScores(node, *y, transform);
+    Value best = node.build<ArgMaxOp>(y, 1, /*last=*/false);
+    Value scores = transformScores(node, y, transform);
     if (!scores)
       return failure();
     return SmallVector<Value>{labelsAt(node, *labels, best), scores};
   }
-  Value isPositive =
-      node.elementwise<GreaterOp>({*y, node.scalarConstant(0, f32)});
+  Value isPositive = node.greater(y, 0);
   SmallVector<int64_t> both =
       labels->size() == 2 ? *labels : SmallVector<int64_t>{0, 1};
   Value scores = labels->size() == 2
-                     ? bothScores(node, *y, transform, /*negates=*/false)
-                     : transformScores(node, *y, transform);
+                     ? bothScores(node, y, transform, /*negates=*/false)
+                     : transformScores(node, y, transform);
   if (!scores)
     return failure();
   return SmallVector<Value>{labelsAt(node, both, node.cast(isPositive, i64)),

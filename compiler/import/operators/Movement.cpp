@@ -13,7 +13,7 @@ using namespace mlir;
 namespace ingot::graph {
 
 static ImportResult reshaped(OnnxNode &node, ArrayRef<Dim> sizes) {
-  return SmallVector<Value>{node.reshape(node.input(0), sizes)};
+  return one(node.reshape(node.input(0), sizes));
 }
 
 Value slice(OpBuilder &builder, Location loc, Value x, int64_t axis,
@@ -87,12 +87,8 @@ static ImportResult importReshape(OnnxNode &node) {
       continue;
     }
     bool isInferred = size == -1;
-    if (!size.known() && size.least() < 0) {
-      FailureOr<Dim> checked = checkedSize(node, size);
-      if (failed(checked))
-        return failure();
-      size = *checked;
-    }
+    if (failed(checkSizes(node, size)))
+      return failure();
     if (size.least() < 0 && (!isInferred || inferred))
       return node.invalid(
           "shape has more than one -1 or another negative size");
@@ -128,13 +124,6 @@ static ImportResult importReshape(OnnxNode &node) {
                       kernel::sizeText(count));
 }
 
-/// Returns the axes of a Squeeze or Unsqueeze node. The specification allows
-/// negative axes only since opset 11, but older models use them, and ONNX
-/// Runtime accepts them.
-static FailureOr<SmallVector<int64_t>> axesOfSqueeze(OnnxNode &node) {
-  return attrOrInput(node, "axes", 13, 1);
-}
-
 /// Reports that Squeeze without axes does not support an axis whose dynamic
 /// size may be 1: the rank of the result would be unknown.
 static ImportResult refuseOpenRank(OnnxNode &node, size_t axis,
@@ -155,7 +144,9 @@ static ImportResult importSqueeze(OnnxNode &node) {
     return squeezeByInput(node);
   ArrayRef<int64_t> from = shapeOf(node.input(0));
   bool given = node.opset < 13 ? node.hasAttr("axes") : node.hasInput(1);
-  auto axes = axesOfSqueeze(node);
+  // The specification allows negative axes only since opset 11, but older models
+  // use them, and ONNX Runtime accepts them.
+  auto axes = attrOrInput(node, "axes", 13, 1);
   if (failed(axes))
     return failure();
   auto normal = normalizeAxes(node, *axes, from.size());
@@ -195,7 +186,7 @@ static ImportResult importUnsqueeze(OnnxNode &node) {
   if (node.opset >= 13 && !node.isConstant(1))
     return unsqueezeByInput(node);
   ArrayRef<int64_t> from = shapeOf(node.input(0));
-  auto axes = axesOfSqueeze(node);
+  auto axes = attrOrInput(node, "axes", 13, 1);
   if (failed(axes))
     return failure();
   int64_t rank = from.size() + axes->size();
@@ -229,8 +220,8 @@ static ImportResult importTranspose(OnnxNode &node) {
     return failure();
   if (static_cast<int64_t>(perm->size()) != rank)
     return node.invalid("perm must have one entry for each axis");
-  return SmallVector<Value>{
-      node.builder.createOrFold<TransposeOp>(node.loc, node.input(0), *perm)};
+  return one(
+      node.builder.createOrFold<TransposeOp>(node.loc, node.input(0), *perm));
 }
 
 //===----------------------------------------------------------------------===//
@@ -306,17 +297,6 @@ static Value paddingOf(OnnxNode &node) {
                              elementOf(node.input(0)));
 }
 
-/// Requires an axis to have at least one element: raises the lower bound of its
-/// dynamic size or, if that is impossible, lets the generated program check it.
-/// Fails if the axis is empty in every run.
-static LogicalResult requireElements(OnnxNode &node, Value x, int64_t axis) {
-  if (dimsOf(x)[axis].most() < 1)
-    return failure();
-  if (node.requireAtLeast(dimsOf(x)[axis], 1))
-    return success();
-  return checkedSize(node, dimsOf(x)[axis] - 1);
-}
-
 static ImportResult importPad(OnnxNode &node) {
   Value x = node.input(0);
   int64_t rank = shapeOf(x).size();
@@ -345,7 +325,7 @@ static ImportResult importPad(OnnxNode &node) {
     low[axis] = (*pads)[i];
     high[axis] = (*pads)[count + i];
     bool isRepeated = mode != "constant" && (low[axis] > 0 || high[axis] > 0);
-    if (isRepeated && failed(requireElements(node, x, axis)))
+    if (isRepeated && failed(requireLength(node, x, axis, 1)))
       return node.invalid("mode " + mode + " repeats axis " + Twine(axis) +
                           ", which is empty");
     if ((dimsOf(x)[axis] + low[axis] + high[axis]).most() < 0)
@@ -460,13 +440,8 @@ static ImportResult importTile(OnnxNode &node) {
   if (repeats->size() != rank ||
       llvm::any_of(*repeats, [](const Dim &n) { return n.most() < 0; }))
     return node.invalid("repeats must have one count for each axis");
-  for (Dim &times : *repeats) {
-    FailureOr<Dim> checked =
-        times.least() < 0 ? checkedSize(node, times) : times;
-    if (failed(checked))
-      return failure();
-    times = *checked;
-  }
+  if (failed(checkSizes(node, *repeats)))
+    return failure();
   return one(tiled(node, x, *repeats));
 }
 

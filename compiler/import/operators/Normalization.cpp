@@ -27,7 +27,7 @@ template <typename OpT> static ImportResult importSoftmax(OnnxNode &node) {
     x = node.reshape(x, coerced);
   }
   Value y = node.build<OpT>(x, *axis);
-  return SmallVector<Value>{node.reshape(y, shape)};
+  return one(node.reshape(y, shape));
 }
 
 //===----------------------------------------------------------------------===//
@@ -46,14 +46,13 @@ static Type commonType(OnnxNode &node, Type a, Type b) {
 Moments momentsOver(OnnxNode &node, Value x, ArrayRef<int64_t> axes) {
   x = node.cast(x, node.sumType(elementOf(x)));
   Value mean = node.build<ReduceMeanOp>(x, axes);
-  Value centered = node.elementwise<SubOp>({x, mean});
-  Value squares = node.elementwise<MulOp>({centered, centered});
+  Value centered = node.sub(x, mean);
+  Value squares = node.mul(centered, centered);
   return {mean, centered, node.build<ReduceMeanOp>(squares, axes)};
 }
 
 Value deviation(OnnxNode &node, Value variance, double epsilon) {
-  Value sum = node.elementwise<AddOp>(
-      {variance, node.scalarConstant(epsilon, elementOf(variance))});
+  Value sum = node.add(variance, epsilon);
   return node.elementwise<SqrtOp>(sum);
 }
 
@@ -92,9 +91,9 @@ Value normalizeRows(OnnxNode &node, Value x, Value scale, Value bias,
   SmallVector<Value> affine;
   bool inKernel = scale && fits(scale) && fits(bias);
   if (inKernel) {
-    affine.push_back(node.reshape(scale, ArrayRef<Dim>(length)));
+    affine.push_back(node.reshape(scale, {length}));
     if (bias)
-      affine.push_back(node.reshape(bias, ArrayRef<Dim>(length)));
+      affine.push_back(node.reshape(bias, {length}));
   }
   Value flat = node.reshape(x, rows);
   Value y = node.build<LayerNormOp>(flat, affine,
@@ -104,9 +103,9 @@ Value normalizeRows(OnnxNode &node, Value x, Value scale, Value bias,
   if (inKernel)
     return y;
   if (scale)
-    y = node.elementwise<MulOp>({y, node.cast(scale, elementOf(x))});
+    y = node.mul(y, node.cast(scale, elementOf(x)));
   if (y && bias)
-    y = node.elementwise<AddOp>({y, node.cast(bias, elementOf(x))});
+    y = node.add(y, node.cast(bias, elementOf(x)));
   return y;
 }
 
@@ -124,7 +123,7 @@ RowStatistics statisticsOfRows(OnnxNode &node, Value x, const RowNorm &norm,
     Moments moments = momentsOver(node, x, axes);
     return {node.cast(moments.mean, stash), inverseOf(moments.variance)};
   }
-  Value squares = node.elementwise<MulOp>({x, x});
+  Value squares = node.mul(x, x);
   Value mean = node.build<ReduceMeanOp>(squares, axes);
   return {Value(), inverseOf(mean)};
 }
@@ -196,11 +195,7 @@ static ImportResult importBatchNorm(OnnxNode &node) {
     auto blend = [&](Value before, Value now) {
       Type type = elementOf(before);
       now = node.cast(now, type);
-      return node.elementwise<AddOp>(
-          {node.elementwise<MulOp>(
-               {before, node.scalarConstant(momentum, type)}),
-           node.elementwise<MulOp>(
-               {now, node.scalarConstant(1 - momentum, type)})});
+      return node.add(node.mul(before, momentum), node.mul(now, 1 - momentum));
     };
     // An input of rank 1 has only a batch axis, and so a single channel.
     for (unsigned i = 1; i < 5; ++i)
@@ -221,19 +216,16 @@ static ImportResult importBatchNorm(OnnxNode &node) {
        exact = node.sumType(wide);
   Value scale = node.cast(node.input(1), exact),
         bias = node.cast(node.input(2), exact);
-  scale = node.elementwise<DivOp>(
-      {scale, deviation(node, node.cast(variance, exact), epsilon)});
-  bias = node.elementwise<SubOp>(
-      {bias, node.elementwise<MulOp>({node.cast(mean, exact), scale})});
+  scale = node.div(scale, deviation(node, node.cast(variance, exact), epsilon));
+  bias = node.sub(bias, node.mul(node.cast(mean, exact), scale));
   scale = node.cast(scale, wide);
   bias = node.cast(bias, wide);
   int64_t channelAxis = rank > 1 ? 1 : 0;
-  Value scaled = node.elementwise<MulOp>(
-      {node.cast(x, wide), node.alignAt(scale, channelAxis, rank)});
+  Value scaled =
+      node.mul(node.cast(x, wide), node.alignAt(scale, channelAxis, rank));
   if (!scaled)
     return failure();
-  Value y =
-      node.elementwise<AddOp>({scaled, node.alignAt(bias, channelAxis, rank)});
+  Value y = node.add(scaled, node.alignAt(bias, channelAxis, rank));
   SmallVector<Value> results{node.cast(y, type)};
   llvm::append_range(results, running);
   results.resize(node.numOutputs());
@@ -253,33 +245,33 @@ static ImportResult importInstanceNorm(OnnxNode &node) {
   auto ofChannels = [&](unsigned i) {
     return node.alignAt(node.cast(node.input(i), wide), 1, rank);
   };
-  Value scale = node.elementwise<DivOp>(
-      {ofChannels(1),
-       deviation(node, moments.variance, node.floatAttr("epsilon", 1e-5))});
-  Value scaled = node.elementwise<MulOp>({moments.centered, scale});
-  return one(node.cast(node.elementwise<AddOp>({scaled, ofChannels(2)}),
-                       elementOf(x)));
+  Value scale =
+      node.div(ofChannels(1), deviation(node, moments.variance,
+                                        node.floatAttr("epsilon", 1e-5)));
+  Value scaled = node.mul(moments.centered, scale);
+  return one(node.cast(node.add(scaled, ofChannels(2)), elementOf(x)));
 }
 
-FailureOr<Value> normalizeGroups(OnnxNode &node, Value x, int64_t groups,
-                                 Value scale, Value bias, double epsilon) {
+Value normalizeGroups(OnnxNode &node, Value x, int64_t groups, Value scale,
+                      Value bias, double epsilon) {
   if (shapeOf(x).size() < 2 || !node.requireMultiple(dimsOf(x)[1], groups))
-    return node.invalid("the number of groups must divide the channels");
+    return noValue(
+        node.invalid("the number of groups must divide the channels"));
   for (Value parameter : {scale, bias}) {
     if (shapeOf(parameter).size() != 1)
-      return node.invalid(
-          "scale and bias must have one element for each channel or group");
+      return noValue(node.invalid(
+          "scale and bias must have one element for each channel or group"));
     if (!(dimsOf(parameter)[0] == groups) &&
         failed(node.requireEqual(
             dimsOf(parameter)[0], dimsOf(x)[1],
             "the number of channels, and the length of scale or bias")))
-      return failure();
+      return {};
   }
   Dims shape = dimsOf(x);
   Dim inGroup =
       shape[1].floorDiv(groups) * product(ArrayRef(shape).drop_front(2));
   Type type = elementOf(x);
-  Value rows = node.reshape(x, Dims{shape[0], groups, inGroup});
+  Value rows = node.reshape(x, {shape[0], groups, inGroup});
   Value y = node.build<LayerNormOp>(rows, ValueRange{},
                                     node.builder.getF32FloatAttr(epsilon),
                                     node.builder.getBoolAttr(true));
@@ -288,8 +280,8 @@ FailureOr<Value> normalizeGroups(OnnxNode &node, Value x, int64_t groups,
   bool perGroup = dimsOf(scale)[0] == groups && mayDiffer(shape[1], groups);
   if (!perGroup)
     y = node.reshape(y, shape);
-  y = node.elementwise<MulOp>({y, node.alignAt(scale, 1, shapeOf(y).size())});
-  y = node.elementwise<AddOp>({y, node.alignAt(bias, 1, shapeOf(y).size())});
+  y = node.mul(y, node.alignAt(scale, 1, shapeOf(y).size()));
+  y = node.add(y, node.alignAt(bias, 1, shapeOf(y).size()));
   return node.reshape(y, shape);
 }
 
@@ -306,10 +298,9 @@ static ImportResult importGroupNorm(OnnxNode &node) {
             dimsOf(given)[0], node.intAttr("num_groups", 0),
             "the number of groups, and the length of scale or bias")))
       return failure();
-  FailureOr<Value> y = normalizeGroups(
-      node, node.input(0), node.intAttr("num_groups", 0), node.input(1),
-      node.input(2), node.floatAttr("epsilon", 1e-5));
-  return one(y);
+  return one(normalizeGroups(node, node.input(0), node.intAttr("num_groups", 0),
+                             node.input(1), node.input(2),
+                             node.floatAttr("epsilon", 1e-5)));
 }
 
 static ImportResult importMeanVarianceNormalization(OnnxNode &node) {
@@ -324,11 +315,8 @@ static ImportResult importMeanVarianceNormalization(OnnxNode &node) {
   llvm::sort(axes);
   axes.erase(llvm::unique(axes), axes.end());
   Moments moments = momentsOver(node, x, axes);
-  Value deviation = node.elementwise<AddOp>(
-      {node.elementwise<SqrtOp>(moments.variance),
-       node.scalarConstant(1e-9, elementOf(moments.variance))});
-  return one(node.cast(node.elementwise<DivOp>({moments.centered, deviation}),
-                       elementOf(x)));
+  Value deviation = node.add(node.elementwise<SqrtOp>(moments.variance), 1e-9);
+  return one(node.cast(node.div(moments.centered, deviation), elementOf(x)));
 }
 
 /// Imports LpNormalization: divides the vectors along the attribute `axis` by
@@ -347,9 +335,8 @@ static ImportResult importLpNormalization(OnnxNode &node) {
   Value norm = p == 1 ? node.build<ReduceL1Op>(x, *axis)
                       : node.build<ReduceL2Op>(x, *axis);
   Value zero = node.scalarConstant(0, elementOf(x));
-  Value isZero = node.elementwise<EqualOp>({norm, zero});
-  Value y = node.elementwise<WhereOp>(
-      {isZero, zero, node.elementwise<DivOp>({x, norm})});
+  Value isZero = node.equal(norm, zero);
+  Value y = node.where(isZero, zero, node.div(x, norm));
   return one(node.cast(y, type));
 }
 
@@ -362,9 +349,9 @@ static ImportResult importLRN(OnnxNode &node) {
   auto number = [&](StringRef name, double otherwise) {
     return b.getF32FloatAttr(node.floatAttr(name, otherwise));
   };
-  return SmallVector<Value>{node.build<LRNOp>(
-      x, b.getI64IntegerAttr(1), b.getI64IntegerAttr(size),
-      number("alpha", 1e-4), number("beta", 0.75), number("bias", 1))};
+  return one(node.build<LRNOp>(x, b.getI64IntegerAttr(1),
+                               b.getI64IntegerAttr(size), number("alpha", 1e-4),
+                               number("beta", 0.75), number("bias", 1)));
 }
 
 void registerNormalizationImports(OnnxRegistry &registry) {

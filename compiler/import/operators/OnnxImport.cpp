@@ -9,17 +9,27 @@ using namespace mlir;
 
 namespace ingot::graph {
 
+static Attribute integerAttr(Type type, int64_t value) {
+  return IntegerAttr::get(type, APInt(type.getIntOrFloatBitWidth(), value,
+                                      /*isSigned=*/true,
+                                      /*implicitTrunc=*/true));
+}
+
 Value OnnxNode::scalarConstant(double value, Type elementType) {
-  auto type = RankedTensorType::get({}, elementType);
-  Attribute attr;
-  if (isa<FloatType>(elementType))
-    attr = builder.getFloatAttr(elementType, value);
-  else
-    attr = IntegerAttr::get(
-        elementType, APInt(elementType.getIntOrFloatBitWidth(),
-                           static_cast<uint64_t>(static_cast<int64_t>(value)),
-                           /*isSigned=*/true, /*implicitTrunc=*/true));
-  return constant(DenseElementsAttr::get(type, attr));
+  return constant(DenseElementsAttr::get(
+      RankedTensorType::get({}, elementType),
+      isa<FloatType>(elementType)
+          ? builder.getFloatAttr(elementType, value)
+          : integerAttr(elementType, static_cast<int64_t>(value))));
+}
+
+Value OnnxNode::integers(ArrayRef<int64_t> shape, ArrayRef<int64_t> values) {
+  return constant(
+      DenseElementsAttr::get(RankedTensorType::get(shape, i64()), values));
+}
+
+Value OnnxNode::integers(ArrayRef<int64_t> values) {
+  return integers({int64_t(values.size())}, values);
 }
 
 Value OnnxNode::countTo(const Dim &count) {
@@ -75,6 +85,37 @@ Value OnnxNode::reshape(Value value, ArrayRef<Dim> sizes) {
     // check each step. The module is discarded.
     (void)invalid("the shape of an operand does not match the other operands");
   return buildReshape(builder, loc, value, sizes);
+}
+
+Value OnnxNode::flat(Value value) {
+  return reshape(value, {product(dimsOf(value))});
+}
+
+Value OnnxNode::expand(Value value, ArrayRef<Dim> sizes) {
+  return build<ExpandOp>(value, sizes);
+}
+
+Value OnnxNode::slice(Value x, int64_t axis, int64_t start, const Dim &size,
+                      int64_t step) {
+  Dims sizes = dimsOf(x);
+  SmallVector<int64_t> starts(sizes.size(), 0), steps(sizes.size(), 1);
+  starts[axis] = start;
+  steps[axis] = step;
+  sizes[axis] = size;
+  return builder.createOrFold<SliceOp>(loc, x, starts, steps, ArrayRef(sizes));
+}
+
+Value OnnxNode::cut(Value x, ArrayRef<Dim> sizes) {
+  SmallVector<int64_t> starts(sizes.size(), 0), steps(sizes.size(), 1);
+  return builder.createOrFold<SliceOp>(loc, x, starts, steps, sizes);
+}
+
+Value OnnxNode::transpose(Value x, ArrayRef<int64_t> perm) {
+  return build<TransposeOp>(x, perm);
+}
+
+Value OnnxNode::concat(ValueRange parts, int64_t axis) {
+  return builder.createOrFold<ConcatOp>(loc, parts, axis);
 }
 
 Value OnnxNode::alignAt(Value value, int64_t axis, int64_t rank) {
@@ -223,6 +264,69 @@ OnnxNode::elementwiseType(MutableArrayRef<Value> operands,
   return tensorOf(*shape, element(types));
 }
 
+Value OnnxNode::valueOf(const Operand &operand, const Operand &other) {
+  if (operand.value || !other.value)
+    return operand.value;
+  Type type = elementOf(other.value);
+  if (!operand.isWhole || isa<FloatType>(type))
+    return scalarConstant(operand.real, type);
+  return constant(DenseElementsAttr::get(RankedTensorType::get({}, type),
+                                         integerAttr(type, operand.whole)));
+}
+
+template <typename OpT>
+Value OnnxNode::binary(const Operand &x, const Operand &y) {
+  Value first = valueOf(x, y), second = valueOf(y, x);
+  return elementwise<OpT>({first, second});
+}
+
+Value OnnxNode::where(Value condition, const Operand &x, const Operand &y) {
+  Value first = valueOf(x, y), second = valueOf(y, x);
+  return elementwise<WhereOp>({condition, first, second});
+}
+Value OnnxNode::add(const Operand &x, const Operand &y) {
+  return binary<AddOp>(x, y);
+}
+Value OnnxNode::sub(const Operand &x, const Operand &y) {
+  return binary<SubOp>(x, y);
+}
+Value OnnxNode::mul(const Operand &x, const Operand &y) {
+  return binary<MulOp>(x, y);
+}
+Value OnnxNode::div(const Operand &x, const Operand &y) {
+  return binary<DivOp>(x, y);
+}
+Value OnnxNode::pow(const Operand &x, const Operand &y) {
+  return binary<PowOp>(x, y);
+}
+Value OnnxNode::min(const Operand &x, const Operand &y) {
+  return binary<MinimumOp>(x, y);
+}
+Value OnnxNode::max(const Operand &x, const Operand &y) {
+  return binary<MaximumOp>(x, y);
+}
+Value OnnxNode::less(const Operand &x, const Operand &y) {
+  return binary<LessOp>(x, y);
+}
+Value OnnxNode::lessOrEqual(const Operand &x, const Operand &y) {
+  return binary<LessOrEqualOp>(x, y);
+}
+Value OnnxNode::greater(const Operand &x, const Operand &y) {
+  return binary<GreaterOp>(x, y);
+}
+Value OnnxNode::greaterOrEqual(const Operand &x, const Operand &y) {
+  return binary<GreaterOrEqualOp>(x, y);
+}
+Value OnnxNode::equal(const Operand &x, const Operand &y) {
+  return binary<EqualOp>(x, y);
+}
+Value OnnxNode::both(const Operand &x, const Operand &y) {
+  return binary<AndOp>(x, y);
+}
+Value OnnxNode::either(const Operand &x, const Operand &y) {
+  return binary<OrOp>(x, y);
+}
+
 ImportResult OnnxNode::buildAs(StringRef name, ArrayRef<Value> operands,
                                int64_t asOpset) {
   SmallVector<Value> ownInputs(operands);
@@ -350,7 +454,7 @@ ImportResult OnnxRegistry::importRegularNode(
   if (std::string refusal = attributes.empty() ? "" : refusalOf(op);
       !refusal.empty())
     return node.invalid(refusal);
-  return SmallVector<Value>{op->getResult(0)};
+  return one(op->getResult(0));
 }
 
 } // namespace ingot::graph

@@ -172,6 +172,13 @@ public:
     return ConstantOp::create(builder, loc, value);
   }
   mlir::Value scalarConstant(double value, mlir::Type elementType);
+  /// Builds a constant of integers (si64) with the given shape, or a vector.
+  mlir::Value integers(llvm::ArrayRef<int64_t> values);
+  mlir::Value integers(llvm::ArrayRef<int64_t> shape,
+                       llvm::ArrayRef<int64_t> values);
+  mlir::Type i64() { return builder.getIntegerType(64, /*isSigned=*/true); }
+  mlir::FloatType f32() { return builder.getF32Type(); }
+  mlir::FloatType f64() { return builder.getF64Type(); }
   /// Returns the integers 0, 1, ..., count - 1 (si64).
   mlir::Value countTo(const Dim &count);
   /// Returns null if `value` is a constant whose elements are all 0, else
@@ -191,9 +198,24 @@ public:
   mlir::Value reshape(mlir::Value value, llvm::ArrayRef<int64_t> shape) {
     return reshape(value, Dims(shape.begin(), shape.end()));
   }
-  mlir::Value reshape(mlir::Value value, std::initializer_list<int64_t> shape) {
-    return reshape(value, llvm::ArrayRef<int64_t>(shape));
+  mlir::Value reshape(mlir::Value value, std::initializer_list<Dim> sizes) {
+    return reshape(value, llvm::ArrayRef<Dim>(sizes));
   }
+  /// Returns `value`, of any number of axes, as a vector.
+  mlir::Value flat(mlir::Value value);
+  /// Broadcasts `value`; each of its sizes is 1 or the new size.
+  mlir::Value expand(mlir::Value value, llvm::ArrayRef<Dim> sizes);
+  mlir::Value expand(mlir::Value value, std::initializer_list<Dim> sizes) {
+    return expand(value, llvm::ArrayRef<Dim>(sizes));
+  }
+  /// Returns `size` elements of `x` along an axis, from `start` on, at distance
+  /// `step`; `x` itself if these are all elements.
+  mlir::Value slice(mlir::Value x, int64_t axis, int64_t start, const Dim &size,
+                    int64_t step = 1);
+  /// Returns the first elements of `x` along each axis: as many as `sizes`.
+  mlir::Value cut(mlir::Value x, llvm::ArrayRef<Dim> sizes);
+  mlir::Value transpose(mlir::Value x, llvm::ArrayRef<int64_t> perm);
+  mlir::Value concat(mlir::ValueRange parts, int64_t axis);
   /// Returns `value` reshaped to rank `rank`, so that it broadcasts: its axes
   /// become axes `axis`, `axis` + 1 and so on; all other axes have size 1.
   mlir::Value alignAt(mlir::Value value, int64_t axis, int64_t rank);
@@ -233,6 +255,39 @@ public:
     return OpT::create(builder, loc, mlir::TypeRange{type}, operands, attrs)
         .getResult();
   }
+  /// An operand of the functions below: a value, or a number, which becomes a
+  /// scalar of the element type of the other operands.
+  struct Operand {
+    Operand(mlir::Value value) : value(value) {}
+    template <typename Number,
+              typename = std::enable_if_t<std::is_arithmetic_v<Number>>>
+    Operand(Number number)
+        : real(number), whole(std::is_integral_v<Number> ? number : 0),
+          isWhole(std::is_integral_v<Number>) {}
+
+    mlir::Value value;
+    double real = 0;
+    int64_t whole = 0;
+    bool isWhole = false;
+  };
+  /// Build elementwise operators, whose operands broadcast, as `elementwise`
+  /// does.
+  mlir::Value add(const Operand &x, const Operand &y);
+  mlir::Value sub(const Operand &x, const Operand &y);
+  mlir::Value mul(const Operand &x, const Operand &y);
+  mlir::Value div(const Operand &x, const Operand &y);
+  mlir::Value pow(const Operand &x, const Operand &y);
+  mlir::Value min(const Operand &x, const Operand &y);
+  mlir::Value max(const Operand &x, const Operand &y);
+  mlir::Value less(const Operand &x, const Operand &y);
+  mlir::Value lessOrEqual(const Operand &x, const Operand &y);
+  mlir::Value greater(const Operand &x, const Operand &y);
+  mlir::Value greaterOrEqual(const Operand &x, const Operand &y);
+  mlir::Value equal(const Operand &x, const Operand &y);
+  /// Whether both booleans, or one of them, are true; for integers, by bits.
+  mlir::Value both(const Operand &x, const Operand &y);
+  mlir::Value either(const Operand &x, const Operand &y);
+  mlir::Value where(mlir::Value condition, const Operand &x, const Operand &y);
   /// Returns the result type of an elementwise operator; null if an operand is
   /// null. Operands that must be expanded at run time are replaced. If the
   /// shapes do not broadcast, reports a diagnostic and returns a type of an
@@ -241,12 +296,21 @@ public:
       llvm::MutableArrayRef<mlir::Value> operands,
       llvm::function_ref<mlir::Type(llvm::ArrayRef<mlir::Type>)> element);
 
+private:
+  template <typename OpT>
+  mlir::Value binary(const Operand &x, const Operand &y);
+  mlir::Value valueOf(const Operand &operand, const Operand &other);
+
 protected:
   OnnxNode(mlir::OpBuilder &builder, mlir::Location loc, int64_t opset)
       : builder(builder), loc(loc), opset(opset) {}
   llvm::SmallVector<mlir::Value> inputs;
   unsigned outputCount = 1;
 };
+
+/// Returns the value that tells the callers of a function that a diagnostic has
+/// been reported: null.
+inline mlir::Value noValue(mlir::LogicalResult) { return {}; }
 
 /// Returns a value as the only result of a node; fails if it is null.
 inline ImportResult one(mlir::FailureOr<mlir::Value> value) {

@@ -6,12 +6,6 @@ using namespace mlir;
 
 namespace ingot::graph {
 
-/// Converts a tensor of `count` integers of any type to a vector of type si64.
-static Value flatInts(OnnxNode &node, Value x, const Dim &count) {
-  Type i64 = node.builder.getIntegerType(64, /*isSigned=*/true);
-  return node.reshape(node.cast(x, i64), ArrayRef<Dim>(count));
-}
-
 static Value zeros(OnnxNode &node, const Dim &count) {
   return node.builder.createOrFold<ExpandOp>(
       node.loc, RunTimeInts(node).number(0), ArrayRef<Dim>(count));
@@ -20,7 +14,7 @@ static Value zeros(OnnxNode &node, const Dim &count) {
 PackedTokens::PackedTokens(OnnxNode &node, Value given)
     : node(node), given(given) {
   Dim all = sequences() * places();
-  offsets = flatInts(node, given, all);
+  offsets = RunTimeInts(node).vector(given);
   tokens = RunTimeInts(node).put(zeros(node, all), offsets, node.countTo(all));
 }
 
@@ -38,10 +32,9 @@ Value PackedTokens::paddedByZeros(Value packed) {
   Dims ones(dimsOf(y).size(), 1);
   ones[0] = sequences();
   ones[1] = places();
-  Value isToken = node.reshape(ints.less(tokens, ints.sizes(dimsOf(packed)[0])),
-                               ArrayRef<Dim>(ones));
-  return node.elementwise<WhereOp>(
-      {isToken, y, node.scalarConstant(0, elementOf(y))});
+  Value isToken =
+      node.reshape(node.less(tokens, ints.sizes(dimsOf(packed)[0])), ones);
+  return node.where(isToken, y, 0);
 }
 
 Value PackedTokens::packed(Value padded, const Dim &count) {
@@ -59,32 +52,29 @@ Value PackedTokens::lengths(Value ends) {
           dimsOf(ends)[0], sequences() + 1,
           "the length of cumulative_sequence_length, and the batch size + 1")))
     return {};
-  Value all = flatInts(node, ends, sequences() + 1),
-        first = node.countTo(sequences());
-  return ints.sub(ints.take(all, ints.add(first, ints.number(1))),
-                  ints.take(all, first));
+  Value all = ints.vector(ends), first = node.countTo(sequences());
+  return node.sub(ints.take(all, node.add(first, 1)), ints.take(all, first));
 }
 
 static ImportResult importRemovePadding(OnnxNode &node) {
   RunTimeInts ints(node);
   Value x = node.input(0), counts = node.input(1);
   Dim sequences = dimsOf(x)[0], places = dimsOf(x)[1], all = sequences * places;
-  counts = flatInts(node, counts, sequences);
-  Value place = node.reshape(node.countTo(places), ArrayRef<Dim>{1, places});
-  Value isToken =
-      ints.less(place, node.reshape(counts, ArrayRef<Dim>{sequences, 1}));
-  isToken = node.reshape(isToken, ArrayRef<Dim>(all));
+  counts = ints.vector(counts);
+  Value place = node.reshape(node.countTo(places), {1, places});
+  Value isToken = node.less(place, node.reshape(counts, {sequences, 1}));
+  isToken = node.reshape(isToken, {all});
   FailureOr<Value> tokens = positionsOf(node, isToken);
   if (failed(tokens))
     return failure();
   // The offsets first list the positions of all tokens, in the order of the
   // tokens, then the positions of the padding.
-  Type i64 = node.builder.getIntegerType(64, /*isSigned=*/true);
+  Type i64 = node.i64();
   Value one = node.cast(isToken, i64);
-  Value behind = ints.add(ints.sizes(dimsOf(*tokens)[0]),
-                          ints.sums(ints.sub(ints.number(1), one),
-                                    /*exclusive=*/true));
-  Value to = ints.where(isToken, ints.sums(one, /*exclusive=*/true), behind);
+  Value behind =
+      node.add(ints.sizes(dimsOf(*tokens)[0]), ints.sums(node.sub(1, one),
+                                                         /*exclusive=*/true));
+  Value to = node.where(isToken, ints.sums(one, /*exclusive=*/true), behind);
   Value offsets = ints.put(zeros(node, all), to, node.countTo(all));
   Value ends =
       ints.joined({ints.numbers({0}), ints.sums(counts, /*exclusive=*/false)});
@@ -96,15 +86,12 @@ static ImportResult importRemovePadding(OnnxNode &node) {
   Type narrow = elementOf(node.input(1));
   return SmallVector<Value>{
       gatherAlong(node, node.reshape(x, rows), 0, *tokens),
-      node.reshape(node.cast(offsets, narrow),
-                   ArrayRef<Dim>{sequences, places}),
-      node.cast(ends, narrow),
-      node.cast(node.reshape(longest, ArrayRef<Dim>{1}), narrow)};
+      node.reshape(node.cast(offsets, narrow), {sequences, places}),
+      node.cast(ends, narrow), node.cast(node.reshape(longest, {1}), narrow)};
 }
 
 static ImportResult importRestorePadding(OnnxNode &node) {
-  return SmallVector<Value>{
-      PackedTokens(node, node.input(1)).paddedByZeros(node.input(0))};
+  return one(PackedTokens(node, node.input(1)).paddedByZeros(node.input(0)));
 }
 
 void registerPackedTokensImports(OnnxRegistry &registry) {

@@ -68,25 +68,22 @@ static std::optional<SlicedAxis> sliceOfAxis(const Dim &size, Dim start,
 /// position of the slice is known only at run time.
 static Value gatherFrom(OnnxNode &node, Value x, int64_t axis,
                         const SlicedAxis &part) {
-  MLIRContext *context = node.builder.getContext();
-  Type i64 = node.builder.getIntegerType(64, /*isSigned=*/true);
+  RunTimeInts ints(node);
   constexpr int64_t fewPlaces = 64;
   Value indices;
   if (part.count.known().value_or(INT64_MAX) <= fewPlaces) {
     Dims places;
     for (int64_t i = 0; i < *part.count.known(); ++i)
       places.push_back(part.first + i * part.step);
-    indices = node.build<SizesOp>(
-        RankedTensorType::get({int64_t(places.size())}, i64),
-        kernel::sizesAttr(places, context));
+    indices = ints.sizes(places);
   } else {
-    Value first = node.build<SizesOp>(RankedTensorType::get({}, i64),
-                                      kernel::sizesAttr(part.first, context));
-    Value places = node.countTo(part.count);
+    Value first = node.build<SizesOp>(
+        RankedTensorType::get({}, node.i64()),
+        kernel::sizesAttr(part.first, node.builder.getContext()));
+    indices = node.countTo(part.count);
     if (part.step != 1)
-      places = node.elementwise<MulOp>(
-          {places, node.scalarConstant(double(part.step), i64)});
-    indices = node.elementwise<AddOp>({places, first});
+      indices = node.mul(indices, part.step);
+    indices = node.add(indices, first);
   }
   return node.build<GatherOp>(x, indices, axis, /*in_range=*/true);
 }
@@ -132,8 +129,8 @@ static ImportResult importSlice(OnnxNode &node) {
     x = gatherFrom(node, x, axis, *part);
     sizes[axis] = part->count;
   }
-  return SmallVector<Value>{node.builder.createOrFold<SliceOp>(
-      node.loc, x, from, by, ArrayRef(sizes))};
+  return one(node.builder.createOrFold<SliceOp>(node.loc, x, from, by,
+                                                ArrayRef(sizes)));
 }
 
 /// Returns the lengths of the parts of a Split node without `split`. All parts
@@ -186,13 +183,8 @@ static FailureOr<Dims> givenParts(OnnxNode &node, int64_t axis) {
                                "the size of the axis, and the sum of split")))
     return failure();
   split = sizesFromAttrOrInput(node, "split", 0, 1);
-  for (Dim &length : *split) {
-    FailureOr<Dim> checked =
-        length.least() < 0 ? checkedSize(node, length) : length;
-    if (failed(checked))
-      return failure();
-    length = *checked;
-  }
+  if (failed(checkSizes(node, *split)))
+    return failure();
   return split;
 }
 
@@ -219,13 +211,8 @@ static ImportResult importSplit(OnnxNode &node) {
   SmallVector<Value> results;
   Dim start = 0;
   for (const Dim &length : *split) {
-    Dims sizes = dimsOf(x);
-    SmallVector<int64_t> starts(sizes.size(), 0), steps(sizes.size(), 1);
-    sizes[*axis] = length;
-    starts[*axis] = start.known().value_or(0);
     results.push_back(start.known()
-                          ? node.builder.createOrFold<SliceOp>(
-                                node.loc, x, starts, steps, ArrayRef(sizes))
+                          ? node.slice(x, *axis, *start.known(), length)
                           : gatherFrom(node, x, *axis, {start, length, 1}));
     start += length;
   }
@@ -266,8 +253,7 @@ static ImportResult importConcat(OnnxNode &node) {
                     *axis))
     return node.invalid("the shapes of the inputs may differ only along axis " +
                         Twine(*axis));
-  return SmallVector<Value>{
-      node.builder.createOrFold<ConcatOp>(node.loc, inputs, *axis)};
+  return one(node.concat(inputs, *axis));
 }
 
 void registerPartsImports(OnnxRegistry &registry) {

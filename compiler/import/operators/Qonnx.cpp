@@ -31,43 +31,33 @@ struct IntegerRange {
   }
 };
 
-/// Rounds floats by one of QONNX's rounding modes.
-class Rounding {
-public:
-  explicit Rounding(OnnxNode &node) : node(node) {}
-
-  /// Returns `x` rounded by `mode`; null with a diagnostic if QONNX does not
-  /// have this mode.
-  Value operator()(Value x, StringRef mode) {
-    if (mode == "ROUND" || mode == "HALF_EVEN")
-      return node.elementwise<RoundOp>({x});
-    if (mode == "FLOOR")
-      return node.elementwise<FloorOp>({x});
-    if (mode == "CEIL")
-      return node.elementwise<CeilOp>({x});
-    // The other modes round the magnitude of `x`.
-    Value size = node.elementwise<AbsOp>({x}),
-          half = node.scalarConstant(0.5, elementOf(x));
-    if (mode == "UP")
-      size = node.elementwise<CeilOp>({size});
-    else if (mode == "DOWN" || mode == "ROUND_TO_ZERO")
-      size = node.elementwise<FloorOp>({size});
-    else if (mode == "HALF_UP")
-      size = node.elementwise<FloorOp>({node.elementwise<AddOp>({size, half})});
-    else if (mode == "HALF_DOWN")
-      size = node.elementwise<CeilOp>({node.elementwise<SubOp>({size, half})});
-    else
-      return (void)node.invalid("`rounding_mode` is `" + mode +
-                                "`, which is no rounding mode"),
-             Value();
-    return node.elementwise<MulOp>({node.elementwise<SignOp>({x}), size});
-  }
-
-private:
-  OnnxNode &node;
-};
-
 } // namespace
+
+/// Returns `x` rounded by `mode`; null with a diagnostic if QONNX does not have
+/// this rounding mode.
+static Value rounded(OnnxNode &node, Value x, StringRef mode) {
+  if (mode == "ROUND" || mode == "HALF_EVEN")
+    return node.elementwise<RoundOp>({x});
+  if (mode == "FLOOR")
+    return node.elementwise<FloorOp>({x});
+  if (mode == "CEIL")
+    return node.elementwise<CeilOp>({x});
+  // The other modes round the magnitude of `x`.
+  Value size = node.elementwise<AbsOp>({x}),
+        half = node.scalarConstant(0.5, elementOf(x));
+  if (mode == "UP")
+    size = node.elementwise<CeilOp>({size});
+  else if (mode == "DOWN" || mode == "ROUND_TO_ZERO")
+    size = node.elementwise<FloorOp>({size});
+  else if (mode == "HALF_UP")
+    size = node.elementwise<FloorOp>({node.add(size, half)});
+  else if (mode == "HALF_DOWN")
+    size = node.elementwise<CeilOp>({node.sub(size, half)});
+  else
+    return noValue(node.invalid("`rounding_mode` is `" + mode +
+                                "`, which is no rounding mode"));
+  return node.mul(node.elementwise<SignOp>({x}), size);
+}
 
 /// Returns the number that all elements of input `i` are equal to; fails with a
 /// diagnostic if they differ or are unknown.
@@ -115,30 +105,20 @@ static ImportResult importQuant(OnnxNode &node) {
     Value q = node.elementwise<QuantizeOp>({x, scale, bias});
     auto whole = IntegerRange::of(8, isSigned, false);
     if (q && range.most < whole.most)
-      q = node.elementwise<MinimumOp>(
-          {q, node.scalarConstant(std::floor(range.most), byte)});
+      q = node.min(q, std::floor(range.most));
     if (q && range.least > whole.least)
-      q = node.elementwise<MaximumOp>(
-          {q, node.scalarConstant(std::ceil(range.least), byte)});
+      q = node.max(q, std::ceil(range.least));
     if (!q)
       return failure();
-    SmallVector<Value> operands{q, scale, bias};
-    RankedTensorType type =
-        node.elementwiseType(operands, [&](ArrayRef<Type>) { return real; });
-    if (!type)
-      return failure();
-    return one(
-        node.build<DequantizeOp>(type, operands[0], operands[1], operands[2]));
+    return one(dequantize(node, q, scale, bias));
   }
-  Value y =
-      node.elementwise<AddOp>({node.elementwise<DivOp>({x, scale}), zero});
-  y = node.elementwise<MinimumOp>({y, node.scalarConstant(range.most, real)});
-  y = node.elementwise<MaximumOp>({y, node.scalarConstant(range.least, real)});
-  y = Rounding(node)(y, mode);
+  Value y = node.add(node.div(x, scale), zero);
+  y = node.min(y, range.most);
+  y = node.max(y, range.least);
+  y = rounded(node, y, mode);
   if (!y)
     return failure();
-  return one(
-      node.elementwise<MulOp>({node.elementwise<SubOp>({y, zero}), scale}));
+  return one(node.mul(node.sub(y, zero), scale));
 }
 
 static ImportResult importBipolarQuant(OnnxNode &node) {
@@ -146,9 +126,9 @@ static ImportResult importBipolarQuant(OnnxNode &node) {
   auto number = [&](double value) {
     return node.scalarConstant(value, elementOf(x));
   };
-  Value isPositive = node.elementwise<GreaterOrEqualOp>({x, number(0)});
-  Value sign = node.elementwise<WhereOp>({isPositive, number(1), number(-1)});
-  return one(node.elementwise<MulOp>({sign, scale}));
+  Value isPositive = node.greaterOrEqual(x, 0);
+  Value sign = node.where(isPositive, 1, number(-1));
+  return one(node.mul(sign, scale));
 }
 
 /// Imports Trunc: drops the lowest in_bitwidth - out_bitwidth bits of quantized
@@ -161,16 +141,13 @@ static ImportResult importTrunc(OnnxNode &node) {
   Value scale = node.input(1), zero = node.input(2), x = node.input(0);
   std::string mode =
       StringRef(node.stringAttr("rounding_mode", "FLOOR")).upper();
-  Value y =
-      node.elementwise<AddOp>({node.elementwise<DivOp>({x, scale}), zero});
+  Value y = node.add(node.div(x, scale), zero);
   y = node.elementwise<RoundOp>({y});
-  y = node.elementwise<DivOp>(
-      {y, node.scalarConstant(std::exp2(*before - *after), elementOf(x))});
-  y = Rounding(node)(y, mode);
+  y = node.div(y, std::exp2(*before - *after));
+  y = rounded(node, y, mode);
   if (!y)
     return failure();
-  return one(
-      node.elementwise<MulOp>({node.elementwise<SubOp>({y, zero}), scale}));
+  return one(node.mul(node.sub(y, zero), scale));
 }
 
 void registerQonnxImports(OnnxRegistry &registry) {

@@ -17,6 +17,11 @@ mlir::Value dequantize(OnnxNode &node, mlir::Value x, mlir::Value scale,
 mlir::Value quantize(OnnxNode &node, mlir::Value y, mlir::Value scale,
                      mlir::Value zero, mlir::Type type);
 
+/// Repeats each element of a scale or zero point `block` times along `axis`,
+/// and cuts the axis of the result to `size` elements.
+mlir::Value repeatedAlong(OnnxNode &node, mlir::Value parameter, int64_t axis,
+                          int64_t block, int64_t size);
+
 /// A tensor quantized to uint8. The scale and zero point are computed from the
 /// minimum and maximum of the tensor at run time, as DynamicQuantizeLinear
 /// does.

@@ -13,6 +13,7 @@
 
 #include "compiler/import/operators/OnnxImport.h"
 #include "compiler/import/operators/Products.h"
+#include "compiler/import/operators/Quantization.h"
 #include "compiler/import/operators/WindowGeometry.h"
 #include "dialects/graph/ops/Movement.h"
 
@@ -26,7 +27,7 @@ static Value centered(OnnxNode &node, Value x, Value zero) {
   x = node.cast(x, i32);
   if (!zero)
     return x;
-  return node.elementwise<SubOp>({x, node.cast(zero, i32)});
+  return node.sub(x, node.cast(zero, i32));
 }
 
 FailureOr<Value> alignParameter(OnnxNode &node, Value parameter, int64_t axis,
@@ -77,13 +78,13 @@ static bool isByRow(Value zero, size_t steps) {
          (shape.size() >= 2 && shape[shape.size() - steps] == 1);
 }
 
-FailureOr<Value> importIntegerProduct(OnnxNode &node, Value a, Value aZero,
-                                      Value b, Value bZero) {
+Value importIntegerProduct(OnnxNode &node, Value a, Value aZero, Value b,
+                           Value bZero) {
   int64_t aRank = shapeOf(a).size(), bRank = shapeOf(b).size();
   auto rows = alignParameter(node, aZero, aRank - 2, a),
        columns = alignParameter(node, bZero, bRank - 1, b);
   if (failed(rows) || failed(columns))
-    return failure();
+    return {};
   if (!*rows && !*columns)
     return importIntegerMatMul(node, a, b, {});
   if (!*rows)
@@ -115,25 +116,23 @@ static bool isPointwise(OnnxNode &node, Value x, Value w) {
 
 /// Imports a 1x1 convolution as the matrix multiplication of channels-last
 /// inputs [..., C] and weights [O, C, 1, ...].
-static FailureOr<Value> pointwise(OnnxNode &node, Value x, Value xZero, Value w,
-                                  Value wZero, Value bias) {
+static Value pointwise(OnnxNode &node, Value x, Value xZero, Value w,
+                       Value wZero, Value bias) {
   ArrayRef<int64_t> ws = shapeOf(w);
-  Value matrix = buildTranspose(node.builder, node.loc,
-                                node.reshape(w, {ws[0], ws[1]}), {1, 0});
-  auto y =
+  Value matrix = node.transpose(node.reshape(w, {ws[0], ws[1]}), {1, 0});
+  Value sums =
       importIntegerProduct(node, toChannelsLast(node, x), xZero, matrix, wZero);
-  if (failed(y))
-    return failure();
-  Value sums = *y;
+  if (!sums)
+    return {};
   if (bias)
-    sums = node.elementwise<AddOp>({sums, bias});
+    sums = node.add(sums, bias);
   return toChannelsFirst(node, sums);
 }
 
 /// Returns the integer convolution, accumulated in si32. `wZero` has one
 /// element, or one per output channel.
-static FailureOr<Value> convolution(OnnxNode &node, Value x, Value xZero,
-                                    Value w, Value wZero, Value bias) {
+static Value convolution(OnnxNode &node, Value x, Value xZero, Value w,
+                         Value wZero, Value bias) {
   auto isOneOr = [](Value zero, int64_t count) {
     return !zero || tensorType(zero).getNumElements() == 1 ||
            shapeOf(zero) == ArrayRef<int64_t>{count};
@@ -145,50 +144,36 @@ static FailureOr<Value> convolution(OnnxNode &node, Value x, Value xZero,
   auto whole = alignParameter(node, xZero, -1, x),
        channels = alignParameter(node, wZero, 0, w);
   if (failed(whole) || failed(channels))
-    return failure();
+    return {};
   return importConv(node, centered(node, x, *whole),
                     centered(node, w, *channels), bias);
 }
 
 /// Combines the scales of the operands and the result in float32, then
 /// multiplies the accumulators by the combined scale.
-FailureOr<Value> requantize(OnnxNode &node, Value acc, Value aScale,
-                            Value bScale, Value yScale, Value yZero) {
-  Type f32 = node.builder.getF32Type();
-  Value scale = node.elementwise<DivOp>(
-      {node.elementwise<MulOp>(
-           {node.cast(aScale, f32), node.cast(bScale, f32)}),
-       node.cast(yScale, f32)});
-  Value scaled = node.elementwise<MulOp>({node.cast(acc, f32), scale});
-  Type type = elementOf(yZero);
-  SmallVector<Value> operands{scaled, yZero};
-  RankedTensorType result =
-      node.elementwiseType(operands, [&](ArrayRef<Type>) { return type; });
-  if (!result)
-    return failure();
-  if (result.getShape() != shapeOf(acc))
-    return node.invalid(
-        "the shape of a scale or zero point does not match the result");
-  scaled = operands[0];
-  yZero = operands[1];
-  NamedAttribute saturate =
-      node.builder.getNamedAttr("saturate", node.builder.getI64IntegerAttr(1));
-  return QuantizeOp::create(
-             node.builder, node.loc, TypeRange{result},
-             ValueRange{scaled, node.scalarConstant(1, f32), yZero}, saturate)
-      .getResult();
+Value requantize(OnnxNode &node, Value acc, Value aScale, Value bScale,
+                 Value yScale, Value yZero) {
+  Type f32 = node.f32();
+  Value scale =
+      node.div(node.mul(node.cast(aScale, f32), node.cast(bScale, f32)),
+               node.cast(yScale, f32));
+  Value scaled = node.mul(node.cast(acc, f32), scale);
+  Value y = quantize(node, scaled, node.scalarConstant(1, f32), yZero,
+                     elementOf(yZero));
+  if (y && shapeOf(y) != shapeOf(acc))
+    return noValue(node.invalid(
+        "the shape of a scale or zero point does not match the result"));
+  return y;
 }
 
 static ImportResult importMatMulInteger(OnnxNode &node) {
-  auto y = importIntegerProduct(node, node.input(0), node.input(2),
-                                node.input(1), node.input(3));
-  return one(y);
+  return one(importIntegerProduct(node, node.input(0), node.input(2),
+                                  node.input(1), node.input(3)));
 }
 
 static ImportResult importConvInteger(OnnxNode &node) {
-  auto y = convolution(node, node.input(0), node.input(2), node.input(1),
-                       node.input(3), Value());
-  return one(y);
+  return one(convolution(node, node.input(0), node.input(2), node.input(1),
+                         node.input(3), Value()));
 }
 
 static ImportResult importQLinearMatMul(OnnxNode &node) {
@@ -197,33 +182,33 @@ static ImportResult importQLinearMatMul(OnnxNode &node) {
     return node.unsupported(
         "floating-point operands are not supported",
         "quantize the operands to int8 or uint8, or export MatMul");
-  auto acc = importIntegerProduct(node, a, node.input(2), b, node.input(5));
-  if (failed(acc))
+  Value acc = importIntegerProduct(node, a, node.input(2), b, node.input(5));
+  if (!acc)
     return failure();
   // Scales and zero points per row or column are aligned with the rows or
   // columns of the product `acc`.
-  int64_t rank = shapeOf(*acc).size();
-  auto aScale = alignParameter(node, node.input(1), rank - 2, *acc),
-       bScale = alignParameter(node, node.input(4), rank - 1, *acc),
-       yScale = alignParameter(node, node.input(6), rank - 2, *acc),
-       yZero = alignParameter(node, node.input(7), rank - 2, *acc);
+  int64_t rank = shapeOf(acc).size();
+  auto aScale = alignParameter(node, node.input(1), rank - 2, acc),
+       bScale = alignParameter(node, node.input(4), rank - 1, acc),
+       yScale = alignParameter(node, node.input(6), rank - 2, acc),
+       yZero = alignParameter(node, node.input(7), rank - 2, acc);
   if (failed(aScale) || failed(bScale) || failed(yScale) || failed(yZero))
     return failure();
-  return one(requantize(node, *acc, *aScale, *bScale, *yScale, *yZero));
+  return one(requantize(node, acc, *aScale, *bScale, *yScale, *yZero));
 }
 
 static ImportResult importQLinearConv(OnnxNode &node) {
-  auto acc = convolution(node, node.input(0), node.input(2), node.input(3),
-                         node.input(5), node.input(8));
-  if (failed(acc))
+  Value acc = convolution(node, node.input(0), node.input(2), node.input(3),
+                          node.input(5), node.input(8));
+  if (!acc)
     return failure();
-  auto xScale = alignParameter(node, node.input(1), -1, *acc),
-       wScale = alignParameter(node, node.input(4), 1, *acc),
-       yScale = alignParameter(node, node.input(6), -1, *acc),
-       yZero = alignParameter(node, node.input(7), -1, *acc);
+  auto xScale = alignParameter(node, node.input(1), -1, acc),
+       wScale = alignParameter(node, node.input(4), 1, acc),
+       yScale = alignParameter(node, node.input(6), -1, acc),
+       yZero = alignParameter(node, node.input(7), -1, acc);
   if (failed(xScale) || failed(wScale) || failed(yScale) || failed(yZero))
     return failure();
-  return one(requantize(node, *acc, *xScale, *wScale, *yScale, *yZero));
+  return one(requantize(node, acc, *xScale, *wScale, *yScale, *yZero));
 }
 
 void registerQuantizedImports(OnnxRegistry &registry) {

@@ -37,6 +37,17 @@ Value quantize(OnnxNode &node, Value y, Value scale, Value zero, Type type) {
   return node.elementwise<QuantizeOp>({y, scalar(node, scale), zero});
 }
 
+Value repeatedAlong(OnnxNode &node, Value parameter, int64_t axis,
+                    int64_t block, int64_t size) {
+  Dims shape = dimsOf(parameter), wide = shape;
+  wide.insert(wide.begin() + axis + 1, 1);
+  parameter = node.reshape(parameter, wide);
+  wide[axis + 1] = block;
+  shape[axis] = shape[axis] * block;
+  parameter = node.reshape(node.expand(parameter, wide), shape);
+  return node.slice(parameter, axis, 0, size);
+}
+
 DynamicallyQuantized quantizeDynamically(OnnxNode &node, Value x) {
   Type type = elementOf(x), byte = node.builder.getIntegerType(8, false);
   auto axes = llvm::to_vector(llvm::seq<int64_t>(0, shapeOf(x).size()));
@@ -44,14 +55,13 @@ DynamicallyQuantized quantizeDynamically(OnnxNode &node, Value x) {
   // The range of floats that uint8 represents must include 0.
   Value low = node.reshape(node.build<ReduceMinOp>(x, axes), {}),
         high = node.reshape(node.build<ReduceMaxOp>(x, axes), {});
-  low = node.elementwise<MinimumOp>({low, number(0)});
-  high = node.elementwise<MaximumOp>({high, number(0)});
-  Value scale = node.elementwise<DivOp>(
-      {node.elementwise<SubOp>({high, low}), number(255)});
+  low = node.min(low, 0);
+  high = node.max(high, 0);
+  Value scale = node.div(node.sub(high, low), 255);
   // If all elements are 0, the quantized elements are 0 for any scale.
-  Value isZero = node.elementwise<EqualOp>({scale, number(0)});
-  scale = node.elementwise<WhereOp>({isZero, number(1), scale});
-  Value zero = node.elementwise<DivOp>({node.elementwise<NegOp>({low}), scale});
+  Value isZero = node.equal(scale, 0);
+  scale = node.where(isZero, 1, scale);
+  Value zero = node.div(node.elementwise<NegOp>({low}), scale);
   zero = quantize(node, zero, number(1), Value(), byte);
   return {quantize(node, x, scale, zero, byte), scale, zero};
 }
@@ -71,15 +81,12 @@ static ImportResult unary(OnnxNode &node,
   return one(quantize(node, y, node.input(3), node.input(4), elementOf(x)));
 }
 
-static ImportResult importQLinearSigmoid(OnnxNode &node) {
-  return unary(node, [&](Value x) { return node.elementwise<SigmoidOp>({x}); });
-}
-
-static ImportResult importQLinearLeakyRelu(OnnxNode &node) {
-  auto alpha = node.builder.getNamedAttr(
-      "alpha", node.builder.getF32FloatAttr(node.floatAttr("alpha", 0.01)));
-  return unary(
-      node, [&](Value x) { return node.elementwise<LeakyReluOp>({x}, alpha); });
+/// Returns the import function of an operator that applies ONNX's operator
+/// `name`, as defined in `opset`, to the dequantized input.
+static ImportFunction unaryAs(StringRef name, int64_t opset = INT64_MAX) {
+  return [=](OnnxNode &node) {
+    return unary(node, [&](Value x) { return node.valueAs(name, {x}, opset); });
+  };
 }
 
 /// Imports QLinearSoftmax. Its attribute `opset` is the opset of the Softmax
@@ -88,13 +95,6 @@ static ImportResult importQLinearSoftmax(OnnxNode &node) {
   int64_t opset = node.intAttr("opset", 13);
   return unary(node,
                [&](Value x) { return node.valueAs("Softmax", {x}, opset); });
-}
-
-static ImportResult importQLinearReduceMean(OnnxNode &node) {
-  // Imports the node as ReduceMean of opset 17, the last opset in which the
-  // axes are an attribute, as in QLinearReduceMean.
-  return unary(node,
-               [&](Value x) { return node.valueAs("ReduceMean", {x}, 17); });
 }
 
 /// Imports a quantized pooling operator: applies ONNX's operator `name` to the
@@ -132,7 +132,7 @@ template <typename OpT> static ImportResult importBinary(OnnxNode &node) {
 static ImportResult importQLinearWhere(OnnxNode &node) {
   Value x = dequantize(node, node.input(1), node.input(2), node.input(3)),
         y = dequantize(node, node.input(4), node.input(5), node.input(6));
-  Value z = x && y ? node.elementwise<WhereOp>({node.input(0), x, y}) : Value();
+  Value z = x && y ? node.where(node.input(0), x, y) : Value();
   return one(quantize(node, z, node.input(7), node.input(8),
                       elementOf(node.input(1))));
 }
@@ -180,10 +180,12 @@ void registerQuantizedElementImports(OnnxRegistry &registry) {
   registry.add("QLinearMul", importBinary<MulOp>, "", domain);
   registry.add("QLinearWhere", importQLinearWhere, "", domain);
   registry.add("QLinearConcat", importQLinearConcat, "", domain);
-  registry.add("QLinearSigmoid", importQLinearSigmoid, "", domain);
-  registry.add("QLinearLeakyRelu", importQLinearLeakyRelu, "", domain);
+  registry.add("QLinearSigmoid", unaryAs("Sigmoid"), "", domain);
+  registry.add("QLinearLeakyRelu", unaryAs("LeakyRelu"), "", domain);
   registry.add("QLinearSoftmax", importQLinearSoftmax, "", domain);
-  registry.add("QLinearReduceMean", importQLinearReduceMean, "", domain);
+  // The axes of QLinearReduceMean are an attribute, as those of ReduceMean until
+  // opset 17.
+  registry.add("QLinearReduceMean", unaryAs("ReduceMean", 17), "", domain);
   registry.add("QLinearAveragePool", importQLinearAveragePool, "", domain);
   registry.add("QLinearGlobalAveragePool", importQLinearGlobalAveragePool, "",
                domain);

@@ -14,85 +14,69 @@ using namespace mlir;
 
 namespace ingot::graph {
 
-FailureOr<Value> importScaledProduct(OnnxNode &node, const ScaledMatrix &a,
-                                     const ScaledMatrix &b) {
-  FailureOr<Value> sums =
-      importIntegerProduct(node, a.bytes, a.zero, b.bytes, b.zero);
-  if (failed(sums))
-    return failure();
-  int64_t rank = shapeOf(*sums).size();
-  auto aScale = alignParameter(node, a.scale, -1, *sums),
-       bScale = alignParameter(node, b.scale, rank - 1, *sums);
+Value importScaledProduct(OnnxNode &node, const ScaledMatrix &a,
+                          const ScaledMatrix &b) {
+  Value sums = importIntegerProduct(node, a.bytes, a.zero, b.bytes, b.zero);
+  if (!sums)
+    return {};
+  int64_t rank = shapeOf(sums).size();
+  auto aScale = alignParameter(node, a.scale, -1, sums),
+       bScale = alignParameter(node, b.scale, rank - 1, sums);
   if (failed(aScale) || failed(bScale))
-    return failure();
-  Value scale = node.elementwise<MulOp>({*aScale, *bScale});
-  Value y =
-      node.elementwise<MulOp>({node.cast(*sums, elementOf(*aScale)), scale});
-  if (!y)
-    return failure();
-  return y;
+    return {};
+  Value scale = node.mul(*aScale, *bScale);
+  return node.mul(node.cast(sums, elementOf(*aScale)), scale);
 }
 
 static ImportResult importMatMulIntegerToFloat(OnnxNode &node) {
-  FailureOr<Value> y =
+  Value y =
       importScaledProduct(node, {node.input(0), node.input(2), node.input(4)},
                           {node.input(1), node.input(3), node.input(5)});
-  if (failed(y))
-    return failure();
-  return one(sumOf(node, {*y, node.input(6)}));
+  return one(y ? sumOf(node, {y, node.input(6)}) : y);
 }
 
 static ImportResult importDynamicQuantizeMatMul(OnnxNode &node) {
   auto [bytes, scale, zero] = quantizeDynamically(node, node.input(0));
-  FailureOr<Value> y =
-      importScaledProduct(node, {bytes, scale, zero},
-                          {node.input(1), node.input(2), node.input(3)});
-  if (failed(y))
-    return failure();
-  return one(sumOf(node, {*y, node.input(4)}));
+  Value y = importScaledProduct(node, {bytes, scale, zero},
+                                {node.input(1), node.input(2), node.input(3)});
+  return one(y ? sumOf(node, {y, node.input(4)}) : y);
 }
 
 /// Imports QGemm: alpha * (A * B + C), where the integers C have the scale of A
 /// * B. The result is float unless the node has a scale for the result.
 static ImportResult importQGemm(OnnxNode &node) {
   auto matrix = [&](unsigned i, StringRef flag) {
-    return node.intAttr(flag, 0)
-               ? buildTranspose(node.builder, node.loc, node.input(i), {1, 0})
-               : node.input(i);
+    return node.intAttr(flag, 0) ? node.transpose(node.input(i), {1, 0})
+                                 : node.input(i);
   };
   Value aScale = node.input(1), bScale = node.input(4), c = node.input(6),
         yScale = node.input(7), yZero = node.input(8);
-  FailureOr<Value> product =
-      importIntegerProduct(node, matrix(0, "transA"), node.input(2),
-                           matrix(3, "transB"), node.input(5));
-  if (failed(product))
+  Value product = importIntegerProduct(node, matrix(0, "transA"), node.input(2),
+                                       matrix(3, "transB"), node.input(5));
+  if (!product)
     return failure();
   if (c && shapeOf(c).size() == 2 && dimsOf(c)[0].known().value_or(1) != 1)
-    (void)node.takeEqual(dimsOf(*product)[0], dimsOf(c)[0]);
-  if (c && !(c = node.broadcastTo(c, dimsOf(*product))))
+    (void)node.takeEqual(dimsOf(product)[0], dimsOf(c)[0]);
+  if (c && !(c = node.broadcastTo(c, dimsOf(product))))
     return node.invalid("C does not broadcast to the product");
-  Value sums = sumOf(node, {*product, c});
+  Value sums = sumOf(node, {product, c});
   if (!sums)
     return failure();
   auto columns = alignParameter(node, bScale, 1, sums),
        whole = alignParameter(node, aScale, -1, sums);
   if (failed(columns) || failed(whole))
     return failure();
-  Type f32 = node.builder.getF32Type();
+  Type f32 = node.f32();
   if (double alpha = node.floatAttr("alpha", 1); alpha != 1)
-    whole = node.elementwise<MulOp>({*whole, node.scalarConstant(alpha, f32)});
+    whole = node.mul(*whole, alpha);
   if (!yScale) {
-    Value scale = node.elementwise<MulOp>({*whole, *columns});
-    return one(node.elementwise<MulOp>({node.cast(sums, f32), scale}));
+    Value scale = node.mul(*whole, *columns);
+    return one(node.mul(node.cast(sums, f32), scale));
   }
   if (!yZero)
     return node.invalid("y_scale is given without y_zero_point");
-  FailureOr<Value> y =
-      requantize(node, sums, *whole, *columns, node.reshape(yScale, {}),
-                 node.reshape(yZero, {}));
-  if (failed(y))
-    return failure();
-  return one(*y);
+  return one(requantize(node, sums, *whole, *columns, node.reshape(yScale, {}),
+                        node.reshape(yZero, {})));
 }
 
 /// Imports QLinearConv of com.microsoft, which differs from ONNX's operator by
@@ -123,7 +107,7 @@ static Value lstmWeights(OnnxNode &node, Value bytes, Value scale, Value zero) {
   Value floats = dequantize(node, bytes, aligned(scale), aligned(zero));
   if (!floats)
     return {};
-  return buildTranspose(node.builder, node.loc, floats, {0, 2, 1});
+  return node.transpose(floats, {0, 2, 1});
 }
 
 static ImportResult importDynamicQuantizeLSTM(OnnxNode &node) {

@@ -34,32 +34,25 @@ public:
   /// of `stream` give independent numbers.
   Value uniform(ArrayRef<Dim> sizes, FloatType type, int64_t stream = 0) {
     int64_t bits = type.getFPMantissaWidth();
-    return node.elementwise<MulOp>(
-        {node.cast(raw(sizes, type, bits, stream), type),
-         node.scalarConstant(std::ldexp(1, -static_cast<int>(bits)), type)});
+    return node.mul(node.cast(raw(sizes, type, bits, stream), type),
+                    std::ldexp(1, -static_cast<int>(bits)));
   }
   /// Returns normally distributed numbers with mean 0 and variance 1, in single
   /// or double precision (Box and Muller, "A Note on the Generation of Random
   /// Normal Deviates", 1958).
   Value normal(ArrayRef<Dim> sizes, FloatType type) {
-    auto number = [&](double value) {
-      return node.scalarConstant(value, type);
-    };
     // `share` is a uniform number in (0, 1], since log(0) is not finite.
     int64_t bits = type.getWidth();
     Value share = node.cast(raw(sizes, type, bits, /*stream=*/1), type);
-    share = node.elementwise<AddOp>({share, number(0.5)});
-    share = mul(share, number(std::ldexp(1, -static_cast<int>(bits))));
-    Value radius =
-        node.build<SqrtOp>(mul(node.build<LogOp>(share), number(-2)));
-    Value angle = mul(uniform(sizes, type, /*stream=*/2),
-                      number(2 * 3.14159265358979323846));
-    return mul(radius, node.build<CosOp>(angle));
+    share = node.add(share, 0.5);
+    share = node.mul(share, std::ldexp(1, -static_cast<int>(bits)));
+    Value radius = node.build<SqrtOp>(node.mul(node.build<LogOp>(share), -2));
+    Value angle = node.mul(uniform(sizes, type, /*stream=*/2),
+                           2 * 3.14159265358979323846);
+    return node.mul(radius, node.build<CosOp>(angle));
   }
 
 private:
-  Value mul(Value x, Value y) { return node.elementwise<MulOp>({x, y}); }
-
   /// Returns random integers below 2^bits: uint64 if `type` is double, else
   /// uint32.
   Value raw(ArrayRef<Dim> sizes, FloatType type, int64_t bits, int64_t stream) {
@@ -76,19 +69,16 @@ private:
 /// Returns the type in which random numbers of type `type` are computed: double
 /// for double, else float32.
 static FloatType computedIn(OnnxNode &node, FloatType type) {
-  return type.isF64() ? type : FloatType(node.builder.getF32Type());
+  return type.isF64() ? type : FloatType(node.f32());
 }
 
 /// Returns `x` * slope + offset, converted to `type`.
 static Value scaled(OnnxNode &node, Value x, double slope, double offset,
                     Type type) {
-  auto number = [&](double value) {
-    return node.scalarConstant(value, elementOf(x));
-  };
   if (slope != 1)
-    x = node.elementwise<MulOp>({x, number(slope)});
+    x = node.mul(x, slope);
   if (offset != 0)
-    x = node.elementwise<AddOp>({x, number(offset)});
+    x = node.add(x, offset);
   return node.cast(x, type);
 }
 
@@ -148,8 +138,7 @@ static ImportResult importBernoulli(OnnxNode &node) {
         "random numbers of this element type are not supported");
   FloatType real = computedIn(node, given);
   Value numbers = RandomNumbers(node).uniform(dimsOf(x), real);
-  return one(
-      node.cast(node.elementwise<LessOp>({numbers, node.cast(x, real)}), type));
+  return one(node.cast(node.less(numbers, node.cast(x, real)), type));
 }
 
 /// Imports Multinomial: selects a class by comparing a random number with the
@@ -173,21 +162,19 @@ static ImportResult importMultinomial(OnnxNode &node) {
   FloatType real = computedIn(node, cast<FloatType>(elementOf(x)));
   x = node.cast(x, real);
   Value most = node.build<ReduceMaxOp>(x, ArrayRef<int64_t>{1});
-  Value sums = node.build<CumSumOp>(
-      node.build<ExpOp>(node.elementwise<SubOp>({x, most})), /*axis=*/1,
-      /*exclusive=*/false, /*reverse=*/false);
+  Value sums =
+      node.build<CumSumOp>(node.build<ExpOp>(node.sub(x, most)), /*axis=*/1,
+                           /*exclusive=*/false, /*reverse=*/false);
   // A random number below 1, multiplied by the total of the probabilities, is
   // below the total, even after rounding.
   Value all = node.build<ReduceMaxOp>(sums, ArrayRef<int64_t>{1});
-  Value at = node.elementwise<MulOp>(
-      {RandomNumbers(node).uniform(Dims{batch, samples}, real), all});
-  Value isBehind = node.elementwise<LessOrEqualOp>(
-      {node.reshape(sums, Dims{batch, 1, classes}),
-       node.reshape(at, Dims{batch, samples, 1})});
-  Value chosen = node.build<ReduceSumOp>(
-      node.cast(isBehind, node.builder.getIntegerType(64, /*isSigned=*/true)),
-      ArrayRef<int64_t>{2});
-  return one(node.cast(node.reshape(chosen, Dims{batch, samples}), type));
+  Value at =
+      node.mul(RandomNumbers(node).uniform(Dims{batch, samples}, real), all);
+  Value isBehind = node.lessOrEqual(node.reshape(sums, {batch, 1, classes}),
+                                    node.reshape(at, {batch, samples, 1}));
+  Value chosen = node.build<ReduceSumOp>(node.cast(isBehind, node.i64()),
+                                         ArrayRef<int64_t>{2});
+  return one(node.cast(node.reshape(chosen, {batch, samples}), type));
 }
 
 //===----------------------------------------------------------------------===//
@@ -200,16 +187,7 @@ static ImportResult keepAll(OnnxNode &node) {
   SmallVector<Value> results{x};
   if (node.numOutputs() > 1) {
     Type type = node.opset < 10 ? elementOf(x) : node.builder.getI1Type();
-    Attribute one = isa<FloatType>(type) ? Attribute(FloatAttr::get(type, 1.0))
-                                         : node.builder.getBoolAttr(true);
-    auto ones = [&](ArrayRef<int64_t> shape) {
-      return node.constant(
-          DenseElementsAttr::get(RankedTensorType::get(shape, type), one));
-    };
-    Dims sizes = dimsOf(x);
-    results.push_back(hasDynamicSizes(x.getType())
-                          ? node.build<ExpandOp>(ones({}), ArrayRef(sizes))
-                          : ones(shapeOf(x)));
+    results.push_back(node.expand(node.scalarConstant(1, type), dimsOf(x)));
   }
   return results;
 }
@@ -221,21 +199,18 @@ static ImportResult keepAll(OnnxNode &node) {
 static ImportResult dropOut(OnnxNode &node, Value ratio, Value isTraining) {
   Value x = node.input(0);
   Type type = elementOf(x);
-  FloatType real = node.builder.getF32Type();
+  FloatType real = node.f32();
   Value one = node.scalarConstant(1, real);
   ratio = node.cast(ratio, real);
   Value numbers =
       RandomNumbers(node, /*isInteger=*/true).uniform(dimsOf(x), real);
-  Value isKept = node.elementwise<GreaterOrEqualOp>({numbers, ratio});
-  Value scale =
-      node.elementwise<DivOp>({one, node.elementwise<SubOp>({one, ratio})});
+  Value isKept = node.greaterOrEqual(numbers, ratio);
+  Value scale = node.div(one, node.sub(one, ratio));
   if (isTraining) {
-    isKept = node.elementwise<OrOp>({isKept, node.build<NotOp>(isTraining)});
-    scale = node.elementwise<WhereOp>({isTraining, scale, one});
+    isKept = node.either(isKept, node.build<NotOp>(isTraining));
+    scale = node.where(isTraining, scale, one);
   }
-  Value y = node.elementwise<WhereOp>(
-      {isKept, node.elementwise<MulOp>({x, node.cast(scale, type)}),
-       node.scalarConstant(0, type)});
+  Value y = node.where(isKept, node.mul(x, node.cast(scale, type)), 0);
   return SmallVector<Value>{y, isKept};
 }
 
@@ -245,9 +220,7 @@ static ImportResult importDropout(OnnxNode &node) {
   for (unsigned i : {1u, 2u})
     if (node.hasInput(i) && tensorType(node.input(i)).getNumElements() != 1)
       return node.invalid("ratio and training_mode must have one element each");
-  auto scalar = [&](unsigned i) {
-    return node.reshape(node.input(i), ArrayRef<Dim>());
-  };
+  auto scalar = [&](unsigned i) { return node.reshape(node.input(i), {}); };
   Value isTraining;
   if (node.isConstant(2)) {
     auto given = node.requireInts(2, "training_mode");
@@ -272,8 +245,7 @@ static ImportResult importDropout(OnnxNode &node) {
   if (!(ratio > 0 && ratio < 1))
     return node.invalid("the ratio " + Twine(std::to_string(ratio)) +
                         " is not in [0, 1)");
-  return dropOut(node, node.scalarConstant(ratio, node.builder.getF32Type()),
-                 isTraining);
+  return dropOut(node, node.scalarConstant(ratio, node.f32()), isTraining);
 }
 
 void registerRandomImports(OnnxRegistry &registry) {

@@ -6,7 +6,7 @@
 //   gates = matmul(x, transpose(W)) + (Wb + Rb)
 //   y, h = graph.gru(gates, transpose(R), h0)
 
-#include "compiler/import/operators/OnnxImport.h"
+#include "compiler/import/operators/RunTimeShapes.h"
 #include "dialects/graph/ops/Movement.h"
 
 using namespace mlir;
@@ -85,8 +85,7 @@ LogicalResult RecurrentLayer::read(ArrayRef<StringRef> defaultActivations) {
   x = node.input(0);
   batchFirst = node.intAttr("layout", 0) != 0;
   if (batchFirst)
-    x = TransposeOp::create(node.builder, node.loc, x,
-                            ArrayRef<int64_t>{1, 0, 2});
+    x = node.transpose(x, {1, 0, 2});
   time = dimsOf(x)[0];
   batch = dimsOf(x)[1];
   std::string direction = node.stringAttr("direction", "forward");
@@ -159,71 +158,60 @@ Value RecurrentLayer::part(unsigned i, int64_t direction) {
     all = OnnxNode::unlessZeros(all);
   if (!all)
     return {};
-  return node.reshape(slice(node.builder, node.loc, all, 0, direction, 1),
+  return node.reshape(node.slice(all, 0, direction, 1),
                       ArrayRef(dimsOf(all)).drop_front());
 }
 
 Value RecurrentLayer::initialState(unsigned i, int64_t direction) {
   Value all = OnnxNode::unlessZeros(node.input(i));
   if (!all)
-    return ExpandOp::create(node.builder, node.loc,
-                            node.scalarConstant(0, elementOf(x)),
-                            ArrayRef<Dim>{batch, hidden});
+    return node.expand(node.scalarConstant(0, elementOf(x)), {batch, hidden});
   int64_t axis = batchFirst ? 1 : 0;
-  return node.reshape(slice(node.builder, node.loc, all, axis, direction, 1),
-                      ArrayRef<Dim>{batch, hidden});
+  return node.reshape(node.slice(all, axis, direction, 1), {batch, hidden});
 }
 
 Value RecurrentLayer::recurrentWeights(int64_t direction) {
-  return TransposeOp::create(node.builder, node.loc, part(2, direction),
-                             ArrayRef<int64_t>{1, 0});
+  return node.transpose(part(2, direction), {1, 0});
 }
 
 Value RecurrentLayer::inputGates(int64_t direction, int64_t recurrentBiases) {
   int64_t width = gateCount * hidden;
-  Value w = TransposeOp::create(node.builder, node.loc, part(1, direction),
-                                ArrayRef<int64_t>{1, 0});
+  Value w = node.transpose(part(1, direction), {1, 0});
   // Reshapes the inputs of all steps [time, batch, features] to one matrix,
   // unless the memory layout of tensors with dynamic sizes has gaps between the
   // steps.
   Value rows = x;
   if (isCompact(dimsOf(x)))
-    rows = node.reshape(x, ArrayRef<Dim>{time * batch, dimsOf(x)[2]});
+    rows = node.reshape(x, {time * batch, dimsOf(x)[2]});
   Value gates = node.build<MatMulOp>(rows, w);
   if (Value bias = part(3, direction)) {
-    Value sum = slice(node.builder, node.loc, bias, 0, 0, width);
-    Value recurrent =
-        slice(node.builder, node.loc, bias, 0, width, recurrentBiases * hidden);
-    if (recurrentBiases < gateCount)
-      recurrent = PadOp::create(
-          node.builder, node.loc, recurrent,
-          node.scalarConstant(0, elementOf(x)), ArrayRef<int64_t>{0},
-          ArrayRef<int64_t>{width - recurrentBiases * hidden});
-    sum = node.elementwise<AddOp>({sum, recurrent});
-    gates = node.elementwise<AddOp>({gates, sum});
+    Value sum = node.slice(bias, 0, 0, width);
+    Value recurrent = node.slice(bias, 0, width, recurrentBiases * hidden);
+    recurrent =
+        extendedAlong(node, recurrent, 0, width - recurrentBiases * hidden);
+    sum = node.add(sum, recurrent);
+    gates = node.add(gates, sum);
   }
-  return node.reshape(gates, ArrayRef<Dim>{time, batch, width});
+  return node.reshape(gates, {time, batch, width});
 }
 
 Value RecurrentLayer::joinSteps(ArrayRef<Value> ys) {
   SmallVector<Value> parts;
   for (Value y : ys)
-    parts.push_back(node.reshape(y, ArrayRef<Dim>{time, 1, batch, hidden}));
-  Value joined = node.builder.createOrFold<ConcatOp>(node.loc, parts, 1);
+    parts.push_back(node.reshape(y, {time, 1, batch, hidden}));
+  Value joined = node.concat(parts, 1);
   if (batchFirst)
-    joined = TransposeOp::create(node.builder, node.loc, joined,
-                                 ArrayRef<int64_t>{2, 0, 1, 3});
+    joined = node.transpose(joined, {2, 0, 1, 3});
   return joined;
 }
 
 Value RecurrentLayer::joinStates(ArrayRef<Value> states) {
   SmallVector<Value> parts;
   for (Value state : states)
-    parts.push_back(node.reshape(state, ArrayRef<Dim>{1, batch, hidden}));
-  Value joined = node.builder.createOrFold<ConcatOp>(node.loc, parts, 0);
+    parts.push_back(node.reshape(state, {1, batch, hidden}));
+  Value joined = node.concat(parts, 0);
   if (batchFirst)
-    joined = TransposeOp::create(node.builder, node.loc, joined,
-                                 ArrayRef<int64_t>{1, 0, 2});
+    joined = node.transpose(joined, {1, 0, 2});
   return joined;
 }
 
@@ -231,17 +219,22 @@ Value RecurrentLayer::joinStates(ArrayRef<Value> states) {
 // The three layers
 //===----------------------------------------------------------------------===//
 
-/// Returns the results of a recurrent layer. `build` creates the operator of
-/// one direction, given its number.
+/// Returns the results of a recurrent layer: the output of all steps and the
+/// final states. `build` creates the operator of one direction, given its
+/// number.
 template <typename Build>
 static SmallVector<Value> overDirections(RecurrentLayer &layer, Build build) {
-  SmallVector<Value> ys, hs;
-  for (int64_t d = 0; d < layer.directions; ++d) {
-    auto op = build(d);
-    ys.push_back(op.getY());
-    hs.push_back(op.getH());
-  }
-  return {layer.joinSteps(ys), layer.joinStates(hs)};
+  SmallVector<SmallVector<Value>> parts;
+  for (int64_t d = 0; d < layer.directions; ++d)
+    // The last result of the operator is memory for its computation.
+    for (auto [i, part] : llvm::enumerate(build(d)->getResults().drop_back())) {
+      parts.resize(std::max(parts.size(), i + 1));
+      parts[i].push_back(part);
+    }
+  SmallVector<Value> results{layer.joinSteps(parts[0])};
+  for (ArrayRef<Value> states : ArrayRef(parts).drop_front())
+    results.push_back(layer.joinStates(states));
+  return results;
 }
 
 static ImportResult importRNN(OnnxNode &node) {
@@ -267,11 +260,9 @@ static ImportResult importGRU(OnnxNode &node) {
     if (linear) {
       bias = layer.part(3, d);
       int64_t hidden = layer.hidden;
-      bias = bias ? slice(node.builder, node.loc, bias, 0, 5 * hidden, hidden)
-                  : Value(ExpandOp::create(
-                        node.builder, node.loc,
-                        node.scalarConstant(0, elementOf(layer.x)),
-                        ArrayRef<int64_t>{hidden}));
+      bias = bias ? node.slice(bias, 0, 5 * hidden, hidden)
+                  : Value(node.expand(
+                        node.scalarConstant(0, elementOf(layer.x)), {hidden}));
     }
     return GRUOp::create(node.builder, node.loc,
                          layer.inputGates(d, linear ? 2 : 3),
@@ -286,21 +277,15 @@ static ImportResult importLSTM(OnnxNode &node) {
   RecurrentLayer layer(node, 4);
   if (failed(layer.read({"Sigmoid", "Tanh", "Tanh"})))
     return failure();
-  SmallVector<Value> ys, hs, cs;
-  for (int64_t d = 0; d < layer.directions; ++d) {
-    auto op = LSTMOp::create(
-        node.builder, node.loc, layer.inputGates(d, 4),
-        layer.recurrentWeights(d), layer.initialState(5, d),
-        layer.initialState(6, d), layer.part(7, d), node.input(4),
-        layer.isReverse(d), layer.names(d), layer.values(d, &Activation::alpha),
-        layer.values(d, &Activation::beta), layer.clip(),
-        node.intAttr("input_forget", 0) != 0);
-    ys.push_back(op.getY());
-    hs.push_back(op.getH());
-    cs.push_back(op.getC());
-  }
-  return SmallVector<Value>{layer.joinSteps(ys), layer.joinStates(hs),
-                            layer.joinStates(cs)};
+  return overDirections(layer, [&](int64_t d) {
+    return LSTMOp::create(node.builder, node.loc, layer.inputGates(d, 4),
+                          layer.recurrentWeights(d), layer.initialState(5, d),
+                          layer.initialState(6, d), layer.part(7, d),
+                          node.input(4), layer.isReverse(d), layer.names(d),
+                          layer.values(d, &Activation::alpha),
+                          layer.values(d, &Activation::beta), layer.clip(),
+                          node.intAttr("input_forget", 0) != 0);
+  });
 }
 
 void registerRecurrentImports(OnnxRegistry &registry) {

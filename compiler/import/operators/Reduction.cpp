@@ -39,12 +39,12 @@ static FailureOr<SmallVector<int64_t>> reducedAxes(OnnxNode &node,
 static ImportResult finishReduction(OnnxNode &node, Value kept,
                                     ArrayRef<int64_t> axes) {
   if (node.intAttr("keepdims", 1))
-    return SmallVector<Value>{kept};
+    return one(kept);
   Dims shape;
   for (auto [axis, size] : llvm::enumerate(dimsOf(kept)))
     if (!llvm::is_contained(axes, static_cast<int64_t>(axis)))
       shape.push_back(size);
-  return SmallVector<Value>{node.reshape(kept, shape)};
+  return one(node.reshape(kept, shape));
 }
 
 /// Whether the axes of a Reduce* node are known only at run time.
@@ -60,7 +60,7 @@ template <typename OpT> static Value mapped(OnnxNode &node, Value x) {
     return node.elementwise<AbsOp>(x);
   if constexpr (std::is_same_v<OpT, ReduceSumSquareOp> ||
                 std::is_same_v<OpT, ReduceL2Op>)
-    return node.elementwise<MulOp>({x, x});
+    return node.mul(x, x);
   return x;
 }
 
@@ -80,11 +80,11 @@ template <typename OpT>
 static Value finished(OnnxNode &node, RunTimeReduction &reduction, Value x) {
   [[maybe_unused]] Type type = elementOf(x);
   [[maybe_unused]] auto inFloats = [&](auto function) {
-    Type real = isa<FloatType>(type) ? type : node.builder.getF64Type();
+    Type real = isa<FloatType>(type) ? type : node.f64();
     return node.cast(function(node.cast(x, real)), type);
   };
   if constexpr (std::is_same_v<OpT, ReduceMeanOp>)
-    return node.elementwise<DivOp>({x, node.cast(reduction.count(), type)});
+    return node.div(x, node.cast(reduction.count(), type));
   if constexpr (std::is_same_v<OpT, ReduceL2Op>)
     return inFloats([&](Value v) { return node.elementwise<SqrtOp>(v); });
   if constexpr (std::is_same_v<OpT, ReduceLogSumOp>)
@@ -101,10 +101,9 @@ template <typename OpT> static Type combinedType(OnnxNode &node, Type given) {
   if (isa<FloatType>(given))
     return given;
   if (std::is_same_v<OpT, ReduceL2Op>)
-    return node.builder.getF64Type();
-  return isOfSum && given.getIntOrFloatBitWidth() < 64
-             ? Type(node.builder.getIntegerType(64, /*isSigned=*/true))
-             : given;
+    return node.f64();
+  return isOfSum && given.getIntOrFloatBitWidth() < 64 ? Type(node.i64())
+                                                       : given;
 }
 
 template <typename OpT> static ImportResult reduceByInput(OnnxNode &node) {
@@ -137,44 +136,27 @@ static ImportResult importReduction(OnnxNode &node) {
 
 /// Computes log(sum(e^x)) as m + log(sum(e^(x - m))), so that nothing
 /// overflows. m is the maximum of x, or 0 if the maximum is infinite.
-static ImportResult logSumExpByInput(OnnxNode &node) {
-  RunTimeReduction reduction(node);
-  if (failed(reduction.prepare()))
-    return failure();
-  Type given = elementOf(node.input(0));
-  Value x = node.cast(node.input(0), isa<FloatType>(given)
-                                         ? node.sumType(given)
-                                         : node.builder.getF64Type());
-  Value maximum = reduction.combine(x, combinationOf<ReduceMaxOp>());
-  Value m = node.elementwise<WhereOp>({node.elementwise<IsInfOp>(maximum),
-                                       node.scalarConstant(0, elementOf(x)),
-                                       maximum});
-  Value terms = node.elementwise<ExpOp>(
-      node.elementwise<SubOp>({x, reduction.spread(m)}));
-  Value sum = node.elementwise<LogOp>(
-      reduction.combine(terms, combinationOf<ReduceSumOp>()));
-  return one(node.cast(node.elementwise<AddOp>({sum, m}), given));
-}
-
 static ImportResult importLogSumExp(OnnxNode &node) {
-  if (hasRunTimeAxes(node, 18))
-    return logSumExpByInput(node);
-  auto axes = reducedAxes(node, 18);
-  if (failed(axes))
+  RunTimeReduction reduction(node);
+  bool isOpen = hasRunTimeAxes(node, 18);
+  FailureOr<SmallVector<int64_t>> axes = SmallVector<int64_t>();
+  if (isOpen ? failed(reduction.prepare())
+             : failed(axes = reducedAxes(node, 18)))
     return failure();
   // ReduceLogSumExp of integers is computed in double precision.
   Type given = elementOf(node.input(0));
-  Value x = node.cast(node.input(0), isa<FloatType>(given)
-                                         ? node.sumType(given)
-                                         : node.builder.getF64Type());
-  Value maximum = node.build<ReduceMaxOp>(x, *axes);
-  Value infinite = node.elementwise<IsInfOp>(maximum);
-  Value m = node.elementwise<WhereOp>(
-      {infinite, node.scalarConstant(0, elementOf(x)), maximum});
-  Value terms = node.elementwise<ExpOp>(node.elementwise<SubOp>({x, m}));
-  Value sum = node.build<ReduceLogSumOp>(terms, *axes);
-  return finishReduction(
-      node, node.cast(node.elementwise<AddOp>({sum, m}), given), *axes);
+  Value x = node.cast(node.input(0),
+                      isa<FloatType>(given) ? node.sumType(given) : node.f64());
+  Value most = isOpen ? reduction.combine(x, combinationOf<ReduceMaxOp>())
+                      : node.build<ReduceMaxOp>(x, *axes);
+  Value m = node.where(node.elementwise<IsInfOp>(most), 0, most);
+  Value terms =
+      node.elementwise<ExpOp>(node.sub(x, isOpen ? reduction.spread(m) : m));
+  Value sum = isOpen ? node.elementwise<LogOp>(reduction.combine(
+                           terms, combinationOf<ReduceSumOp>()))
+                     : node.build<ReduceLogSumOp>(terms, *axes);
+  Value y = node.cast(node.add(sum, m), given);
+  return isOpen ? one(y) : finishReduction(node, y, *axes);
 }
 
 template <typename OpT>
@@ -207,7 +189,7 @@ static ImportResult importHardmax(OnnxNode &node) {
   if (failed(axis))
     return failure();
   if (tensorType(x).getNumElements() == 0)
-    return SmallVector<Value>{x};
+    return one(x);
   if (node.opset < 13) {
     Dims coerced(shape.begin(), shape.begin() + *axis);
     coerced.push_back(product(ArrayRef<Dim>(shape).drop_front(*axis)));
@@ -218,11 +200,9 @@ static ImportResult importHardmax(OnnxNode &node) {
   if (failed(arg))
     return failure();
   Value iota = node.alignAt(node.countTo(dimsOf(x)[*axis]), *axis, rank);
-  Value hit = node.elementwise<EqualOp>({iota, *arg});
-  Value result =
-      node.elementwise<WhereOp>({hit, node.scalarConstant(1, elementOf(x)),
-                                 node.scalarConstant(0, elementOf(x))});
-  return SmallVector<Value>{node.reshape(result, shape)};
+  Value hit = node.equal(iota, *arg);
+  Value result = node.where(hit, 1, node.scalarConstant(0, elementOf(x)));
+  return one(node.reshape(result, shape));
 }
 
 /// Imports a cumulative operator, such as CumSum, whose axis is known only at
@@ -233,15 +213,12 @@ template <typename OpT> static ImportResult scanByInput(OnnxNode &node) {
   int64_t rank = shapeOf(x).size();
   if (shapeOf(axis)[0] != 1 || rank == 0)
     return node.invalid("`axis` must have exactly one element");
-  axis = node.reshape(axis, ArrayRef<Dim>());
-  axis = ints.where(ints.less(axis, ints.number(0)),
-                    ints.add(axis, ints.number(rank)), axis);
+  axis = node.reshape(axis, {});
+  axis = node.where(node.less(axis, 0), node.add(axis, rank), axis);
   for (int64_t i = 0; i < rank; ++i) {
     Value along = node.build<OpT>(x, i, node.intAttr("exclusive", 0) != 0,
                                   node.intAttr("reverse", 0) != 0);
-    result = result ? node.elementwise<WhereOp>(
-                          {ints.equal(axis, ints.number(i)), along, result})
-                    : along;
+    result = result ? node.where(node.equal(axis, i), along, result) : along;
   }
   return one(result);
 }
@@ -259,9 +236,8 @@ template <typename OpT> static ImportResult importScan(OnnxNode &node) {
       node.normalizeAxis(given->front(), shapeOf(x).size());
   if (failed(axis))
     return failure();
-  return SmallVector<Value>{node.build<OpT>(x, *axis,
-                                            node.intAttr("exclusive", 0) != 0,
-                                            node.intAttr("reverse", 0) != 0)};
+  return one(node.build<OpT>(x, *axis, node.intAttr("exclusive", 0) != 0,
+                             node.intAttr("reverse", 0) != 0));
 }
 
 /// Returns the spatial axes of `x` [N, C, spatial...].
@@ -271,8 +247,7 @@ static SmallVector<int64_t> spatialAxes(Value x) {
 }
 
 template <typename OpT> static ImportResult importGlobalPool(OnnxNode &node) {
-  return SmallVector<Value>{
-      node.build<OpT>(node.input(0), spatialAxes(node.input(0)))};
+  return one(node.build<OpT>(node.input(0), spatialAxes(node.input(0))));
 }
 
 static ImportResult importGlobalLpPool(OnnxNode &node) {
@@ -286,10 +261,9 @@ static ImportResult importGlobalLpPool(OnnxNode &node) {
     return importGlobalPool<ReduceL1Op>(node);
   Type type = elementOf(x), wide = node.sumType(type);
   x = node.cast(x, wide);
-  Value powers = node.elementwise<PowOp>(
-      {node.elementwise<AbsOp>(x), node.scalarConstant(p, wide)});
+  Value powers = node.pow(node.elementwise<AbsOp>(x), p);
   Value sum = node.build<ReduceSumOp>(powers, spatialAxes(x));
-  Value root = node.elementwise<PowOp>({sum, node.scalarConstant(1 / p, wide)});
+  Value root = node.pow(sum, 1 / p);
   return one(node.cast(root, type));
 }
 

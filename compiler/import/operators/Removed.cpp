@@ -9,36 +9,19 @@ using namespace mlir;
 
 namespace ingot::graph {
 
-static Value scaled(OnnxNode &node, Value x, double factor) {
-  return node.elementwise<MulOp>(
-      {x, node.scalarConstant(factor, elementOf(x))});
-}
-
-static Value moved(OnnxNode &node, Value x, double distance) {
-  return node.elementwise<AddOp>(
-      {x, node.scalarConstant(distance, elementOf(x))});
-}
-
 static ImportResult importAffine(OnnxNode &node) {
-  return one(moved(node,
-                   scaled(node, node.input(0), node.floatAttr("alpha", 1)),
-                   node.floatAttr("beta", 0)));
+  return one(node.add(node.mul(node.input(0), node.floatAttr("alpha", 1)),
+                      node.floatAttr("beta", 0)));
 }
 
 static ImportResult importScale(OnnxNode &node) {
-  return one(scaled(node, node.input(0), node.floatAttr("scale", 1)));
+  return one(node.mul(node.input(0), node.floatAttr("scale", 1)));
 }
 
-static ImportResult importScaledTanh(OnnxNode &node) {
-  Value x = scaled(node, node.input(0), node.floatAttr("beta", 1));
-  return one(
-      scaled(node, node.elementwise<TanhOp>({x}), node.floatAttr("alpha", 1)));
-}
-
-static ImportResult importParametricSoftplus(OnnxNode &node) {
-  Value x = scaled(node, node.input(0), node.floatAttr("beta", 1));
-  return one(scaled(node, node.elementwise<SoftplusOp>({x}),
-                    node.floatAttr("alpha", 1)));
+/// Imports an operator alpha * f(beta * x), where `OpT` is the function f.
+template <typename OpT> static ImportResult importScaled(OnnxNode &node) {
+  Value x = node.mul(node.input(0), node.floatAttr("beta", 1));
+  return one(node.mul(node.elementwise<OpT>({x}), node.floatAttr("alpha", 1)));
 }
 
 /// Imports ImageScaler: x * scale, plus a bias per channel.
@@ -50,10 +33,10 @@ static ImportResult importImageScaler(OnnxNode &node) {
   if (failed(node.requireEqual(dimsOf(x)[1], int64_t(bias.size()),
                                "the channels of the input and of the bias")))
     return failure();
-  Value y = scaled(node, x, node.floatAttr("scale", 1));
+  Value y = node.mul(x, node.floatAttr("scale", 1));
   Value channels =
       floatConstant(node, {int64_t(bias.size())}, bias, elementOf(x));
-  return one(node.elementwise<AddOp>({y, node.alignAt(channels, 1, 4)}));
+  return one(node.add(y, node.alignAt(channels, 1, 4)));
 }
 
 /// Imports Crop: removes the borders of an image. If `scale` is given, keeps
@@ -90,9 +73,9 @@ void registerRemovedImports(OnnxRegistry &registry) {
   registry.add("Affine", importAffine);
   registry.add("Crop", importCrop);
   registry.add("ImageScaler", importImageScaler);
-  registry.add("ParametricSoftplus", importParametricSoftplus);
+  registry.add("ParametricSoftplus", importScaled<SoftplusOp>);
   registry.add("Scale", importScale);
-  registry.add("ScaledTanh", importScaledTanh);
+  registry.add("ScaledTanh", importScaled<TanhOp>);
 }
 
 } // namespace ingot::graph

@@ -152,9 +152,9 @@ static Value resample(OnnxNode &node, Value x,
   SmallVector<int64_t> axes;
   for (ResizedAxis *axis : resized) {
     positions.push_back(positionTable(node, *axis, {axis->to, axis->taps()}));
-    weights.push_back(floatConstant(
-        node, {axis->to, axis->taps()}, axis->weights,
-        elementOf(x).isF64() ? elementOf(x) : node.builder.getF32Type()));
+    weights.push_back(
+        floatConstant(node, {axis->to, axis->taps()}, axis->weights,
+                      elementOf(x).isF64() ? elementOf(x) : node.f32()));
     axes.push_back(axis->axis);
   }
   return node.build<ResampleOp>(x, positions, weights, axes);
@@ -171,8 +171,7 @@ static Value extrapolate(OnnxNode &node, Value x, const ResizedAxis &axis,
   auto type = RankedTensorType::get(shape, node.builder.getI1Type());
   Value outside = node.constant(
       DenseElementsAttr::get(type, ArrayRef<bool>(axis.extrapolated)));
-  return node.elementwise<WhereOp>(
-      {outside, node.scalarConstant(value, elementOf(x)), x});
+  return node.where(outside, value, x);
 }
 
 static Value resize(OnnxNode &node, const ResizeMode &mode,
@@ -189,15 +188,14 @@ static Value resize(OnnxNode &node, const ResizeMode &mode,
   if (mode.interpolation == "nearest") {
     for (ResizedAxis *axis : changed) {
       Value positions = positionTable(node, *axis, {axis->to});
-      x = GatherOp::create(node.builder, node.loc, x, positions, axis->axis,
-                           /*inRange=*/true);
+      x = node.build<GatherOp>(x, positions, axis->axis, /*inRange=*/true);
       x = extrapolate(node, x, *axis, mode.extrapolation);
     }
     return x;
   }
   Type type = elementOf(x);
   if (!isa<FloatType>(type))
-    x = node.cast(x, node.builder.getF32Type());
+    x = node.cast(x, node.f32());
   // If each result element is computed from few input elements (taps), all axes
   // are resampled in one pass; else one axis after the other, starting with the
   // axis that shrinks most.
@@ -222,48 +220,109 @@ static Value resize(OnnxNode &node, const ResizeMode &mode,
   return x;
 }
 
-/// Imports Resize if the generated program must compute the positions.
-/// `byInput` is the number of the input that contains the scales or the sizes.
-/// Returns nullopt if the shape of input 0, the values of input `byInput`, and
-/// the roi are all known at compile time.
-static std::optional<ImportResult> resizeAtRunTime(OnnxNode &node,
-                                                   const ResizeMode &mode,
-                                                   ArrayRef<int64_t> axes,
-                                                   unsigned byInput) {
-  bool bySizes = byInput == 3, isKnown = node.isKnown(byInput);
-  Value given = node.input(byInput),
-        roi = mode.crops() ? node.input(1) : Value();
-  bool isRoiKnown = !roi || node.isKnown(1);
-  if (!hasDynamicSizes(node.input(0).getType()) && isRoiKnown && isKnown &&
-      node.constantInput(byInput))
-    return std::nullopt;
-  auto hasLength = [&](Value vector, size_t length) {
-    return shapeOf(vector).size() == 1 &&
-           succeeded(node.requireEqual(dimsOf(vector)[0], length,
-                                       "the number of entries, and of axes"));
-  };
-  if (!hasLength(given, axes.size()) ||
-      (roi && !hasLength(roi, 2 * axes.size())))
-    return ImportResult(node.invalid("scales and sizes must have one entry for "
-                                     "each axis, and roi must have two"));
-  ResizeInputs in{llvm::to_vector(axes), {}, {}, roi, {}, {}};
+/// Reads the scales or sizes from input `byInput`, and the roi from input 1.
+/// Fails, with a diagnostic, if one of them has another length than required.
+static FailureOr<ResizeInputs> readInputs(OnnxNode &node,
+                                          const ResizeMode &mode,
+                                          ArrayRef<int64_t> axes,
+                                          unsigned byInput) {
+  bool bySizes = byInput == 3;
+  StringRef what = bySizes ? "sizes" : "scales";
+  if (!node.hasInput(byInput))
+    return node.invalid("the input that contains its " + what + " is missing");
+  if (mode.crops() && !node.hasInput(1))
+    return node.invalid("tf_crop_and_resize requires the input roi");
+  Value roi = mode.crops() ? node.input(1) : Value();
+  for (auto [vector, length] : {std::pair(node.input(byInput), axes.size()),
+                                std::pair(roi, 2 * axes.size())}) {
+    if (vector && shapeOf(vector).size() != 1)
+      return node.invalid("scales, sizes and roi must be vectors");
+    if (vector && failed(node.requireEqual(
+                      dimsOf(vector)[0], length,
+                      "the number of entries of scales and sizes (one for each "
+                      "axis) or of roi (two for each axis)")))
+      return failure();
+  }
+  ResizeInputs in{llvm::to_vector(axes), {}, {}, roi, {}, {}, {}};
   (bySizes ? in.sizes : in.scales) = node.input(byInput);
-  if (bySizes && isKnown && mode.policy == "stretch") {
-    auto sizes = node.requireSizes(byInput, "sizes");
+  bool isKnown = node.isKnown(byInput),
+       isConstant = isKnown && node.constantInput(byInput);
+  if (bySizes && (isConstant || (isKnown && mode.policy == "stretch"))) {
+    auto sizes = node.requireSizes(byInput, what);
     if (failed(sizes))
-      return ImportResult(failure());
+      return failure();
     in.knownSizes = *sizes;
   }
-  if (!bySizes && isKnown && node.constantInput(byInput)) {
-    auto scales = node.requireFloats(byInput, "scales");
-    if (failed(scales))
-      return ImportResult(failure());
-    in.knownScales = *scales;
+  for (auto [known, i, to] :
+       {std::tuple(!bySizes && isConstant, byInput, &in.knownScales),
+        std::tuple(roi && node.isConstant(1), 1u, &in.knownRoi)}) {
+    if (!known)
+      continue;
+    auto numbers = node.requireFloats(i, what);
+    if (failed(numbers))
+      return failure();
+    *to = *numbers;
   }
-  for (double scale : in.knownScales)
-    if (scale <= 0)
-      return ImportResult(node.invalid("each scale and size must be positive"));
-  return resizeByInput(node, mode, in);
+  return in;
+}
+
+/// Returns the axes to resize, if their sizes and `in` are known at compile
+/// time.
+static FailureOr<SmallVector<ResizedAxis>>
+resizedAxes(OnnxNode &node, const ResizeMode &mode, const ResizeInputs &in) {
+  ArrayRef<int64_t> shape = shapeOf(node.input(0));
+  SmallVector<ResizedAxis> resized;
+  for (auto [i, axis] : llvm::enumerate(in.axes)) {
+    ResizedAxis r{axis, shape[axis], 0, 1, 0, 1, {}, {}, {}};
+    if (in.roi) {
+      r.roiStart = in.knownRoi[i];
+      r.roiEnd = in.knownRoi[in.axes.size() + i];
+    }
+    if (!in.knownScales.empty()) {
+      r.scale = in.knownScales[i];
+      // Computes the result size in single precision, like ONNX's shape
+      // inference.
+      r.to = static_cast<int64_t>(
+          std::floor(static_cast<float>(r.from) * static_cast<float>(r.scale)));
+    } else {
+      r.to = *in.knownSizes[i].known();
+      r.scale = static_cast<double>(r.to) / static_cast<double>(r.from);
+    }
+    if (r.scale <= 0 || r.to < 0)
+      return node.invalid("each scale and size must be positive");
+    if (r.from == 0 && r.to != 0)
+      return node.invalid("an axis of size 0 cannot be resized");
+    resized.push_back(std::move(r));
+  }
+  if (in.knownScales.empty() && mode.policy != "stretch") {
+    double scale = resized[0].scale;
+    for (const ResizedAxis &r : resized)
+      scale = mode.policy == "not_larger" ? std::min(scale, r.scale)
+                                          : std::max(scale, r.scale);
+    for (ResizedAxis &r : resized) {
+      r.scale = scale;
+      r.to = std::llround(scale * static_cast<double>(r.from));
+    }
+  }
+  return resized;
+}
+
+/// Resizes input 0: by tables if all sizes are numbers that are known at compile
+/// time, else by positions that the generated program computes.
+static ImportResult resizeBy(OnnxNode &node, const ResizeMode &mode,
+                             const ResizeInputs &in) {
+  if (llvm::any_of(in.knownScales, [](double scale) { return !(scale > 0); }))
+    return node.invalid("each scale and size must be positive");
+  bool hasSizes =
+      !in.knownSizes.empty() &&
+      llvm::all_of(in.knownSizes, [](const Dim &size) { return size.known(); });
+  if (hasDynamicSizes(node.input(0).getType()) ||
+      (in.knownScales.empty() && !hasSizes) || (in.roi && in.knownRoi.empty()))
+    return resizeByInput(node, mode, in);
+  auto axes = resizedAxes(node, mode, in);
+  if (failed(axes))
+    return failure();
+  return one(resize(node, mode, *axes));
 }
 
 /// Warns that implementations differ if align_corners is used with scales and
@@ -300,9 +359,7 @@ static void warnOfScales(OnnxNode &node, const ResizeMode &mode,
 /// Imports Resize. The inputs are X and scales in opset 10, and X, roi, scales
 /// and sizes since opset 11.
 static ImportResult importResize(OnnxNode &node) {
-  Value x = node.input(0);
-  ArrayRef<int64_t> shape = shapeOf(x);
-  int64_t rank = shape.size();
+  int64_t rank = shapeOf(node.input(0)).size();
   ResizeMode mode = ResizeMode::of(node);
   if (!llvm::is_contained({"nearest", "linear", "cubic"}, mode.interpolation))
     return node.invalid("unknown mode `" + mode.interpolation + "`");
@@ -330,78 +387,19 @@ static ImportResult importResize(OnnxNode &node) {
   unsigned byInput = node.opset >= 11 && isGiven(3) ? 3 : scalesInput;
   if (byInput == scalesInput && node.hasInput(byInput))
     warnOfScales(node, mode, axes, scalesInput);
-  if (node.hasInput(byInput) &&
-      (hasDynamicSizes(x.getType()) || !node.constantInput(byInput) ||
-       (mode.crops() && node.hasInput(1) && !node.constantInput(1))))
-    if (auto atRunTime = resizeAtRunTime(node, mode, axes, byInput))
-      return *atRunTime;
-  SmallVector<double> scales, roi;
-  SmallVector<int64_t> sizes;
-  if (node.opset >= 11 && isGiven(3)) {
-    auto given = node.requireInts(3, "sizes");
-    if (failed(given))
-      return failure();
-    sizes = *given;
-  } else {
-    auto given = node.requireFloats(scalesInput, "scales");
-    if (failed(given))
-      return failure();
-    scales = *given;
-  }
-  if (mode.crops()) {
-    auto given = node.requireFloats(1, "roi");
-    if (failed(given))
-      return failure();
-    roi = *given;
-    if (roi.size() != 2 * axes.size())
-      return node.invalid("roi must have two entries for each axis");
-  }
-  if (std::max(scales.size(), sizes.size()) != axes.size())
-    return node.invalid("scales or sizes must have one entry for each axis");
-
-  SmallVector<ResizedAxis> resized;
-  for (auto [i, axis] : llvm::enumerate(axes)) {
-    ResizedAxis r{axis, shape[axis], 0, 1, 0, 1, {}, {}, {}};
-    if (mode.crops()) {
-      r.roiStart = roi[i];
-      r.roiEnd = roi[axes.size() + i];
-    }
-    if (!scales.empty()) {
-      r.scale = scales[i];
-      // Computes the result size in single precision, like ONNX's shape
-      // inference.
-      r.to = static_cast<int64_t>(
-          std::floor(static_cast<float>(r.from) * static_cast<float>(r.scale)));
-    } else {
-      r.to = sizes[i];
-      r.scale = static_cast<double>(r.to) / static_cast<double>(r.from);
-    }
-    if (r.scale <= 0 || r.to < 0)
-      return node.invalid("each scale and size must be positive");
-    if (r.from == 0 && r.to != 0)
-      return node.invalid("an axis of size 0 cannot be resized");
-    resized.push_back(std::move(r));
-  }
-  if (!sizes.empty() && mode.policy != "stretch") {
-    double scale = resized[0].scale;
-    for (const ResizedAxis &r : resized)
-      scale = mode.policy == "not_larger" ? std::min(scale, r.scale)
-                                          : std::max(scale, r.scale);
-    for (ResizedAxis &r : resized) {
-      r.scale = scale;
-      r.to = std::llround(scale * static_cast<double>(r.from));
-    }
-  }
-  return SmallVector<Value>{resize(node, mode, resized)};
+  auto in = readInputs(node, mode, axes, byInput);
+  if (failed(in))
+    return failure();
+  return resizeBy(node, mode, *in);
 }
 
 /// Imports Upsample, the predecessor of Resize.
 static ImportResult importUpsample(OnnxNode &node) {
   ArrayRef<int64_t> shape = shapeOf(node.input(0));
-  FailureOr<SmallVector<double>> scales = node.floatsAttr("scales");
+  SmallVector<double> scales = node.floatsAttr("scales");
   if (node.opset < 7)
-    scales = SmallVector<double>{1, 1, node.floatAttr("height_scale", 1),
-                                 node.floatAttr("width_scale", 1)};
+    scales = {1, 1, node.floatAttr("height_scale", 1),
+              node.floatAttr("width_scale", 1)};
   ResizeMode mode{node.stringAttr("mode", "nearest"),
                   "asymmetric",
                   "floor",
@@ -412,38 +410,18 @@ static ImportResult importUpsample(OnnxNode &node) {
                   0};
   if (mode.interpolation == "bilinear")
     mode.interpolation = "linear";
+  auto axes = llvm::to_vector(llvm::seq<int64_t>(0, shape.size()));
   if (node.opset >= 9 && node.hasInput(1)) {
-    auto axes = llvm::to_vector(llvm::seq<int64_t>(0, shape.size()));
-    if (auto atRunTime = resizeAtRunTime(node, mode, axes, 1))
-      return *atRunTime;
-    scales = node.requireFloats(1, "scales");
+    auto in = readInputs(node, mode, axes, 1);
+    if (failed(in))
+      return failure();
+    return resizeBy(node, mode, *in);
   }
-  if (failed(scales))
-    return failure();
-  if (scales->size() != shape.size())
+  if (scales.size() != shape.size())
     return node.invalid("scales must have one entry for each axis");
-  if (hasDynamicSizes(node.input(0).getType())) {
-    if (llvm::any_of(*scales, [](double scale) { return !(scale > 0); }))
-      return node.invalid("each scale must be positive");
-    ResizeInputs in{llvm::to_vector(llvm::seq<int64_t>(0, shape.size())),
-                    floatConstant(node, {int64_t(shape.size())}, *scales,
-                                  node.builder.getF32Type()),
-                    {},
-                    {},
-                    *scales,
-                    {}};
-    return resizeByInput(node, mode, in);
-  }
-  SmallVector<ResizedAxis> resized;
-  for (auto [axis, scale] : llvm::enumerate(*scales)) {
-    int64_t to = static_cast<int64_t>(std::floor(
-        static_cast<float>(shape[axis]) * static_cast<float>(scale)));
-    if (scale <= 0)
-      return node.invalid("each scale must be positive");
-    resized.push_back(
-        {static_cast<int64_t>(axis), shape[axis], to, scale, 0, 1, {}, {}, {}});
-  }
-  return SmallVector<Value>{resize(node, mode, resized)};
+  Value vector =
+      floatConstant(node, {int64_t(shape.size())}, scales, node.f32());
+  return resizeBy(node, mode, {axes, vector, {}, {}, scales, {}, {}});
 }
 
 //===----------------------------------------------------------------------===//
@@ -482,7 +460,7 @@ static ImportResult importGridSample(OnnxNode &node) {
   Value result =
       node.build<GridSampleOp>(toChannelsLast(node, x), grid, mode, padding,
                                node.intAttr("align_corners", 0) != 0);
-  return SmallVector<Value>{toChannelsFirst(node, result)};
+  return one(toChannelsFirst(node, result));
 }
 
 static ImportResult importRoiAlign(OnnxNode &node) {
@@ -516,48 +494,7 @@ static ImportResult importRoiAlign(OnnxNode &node) {
       b.getF64FloatAttr(node.floatAttr("spatial_scale", 1)),
       b.getF64FloatAttr(centred ? 0.5 : 0),
       b.getI64IntegerAttr(node.intAttr("sampling_ratio", 0)));
-  return SmallVector<Value>{toChannelsFirst(node, result)};
-}
-
-/// Imports AffineGrid: multiplies the positions of an identity grid, whose
-/// coordinates are in [-1, 1], by the transposed theta.
-static ImportResult importAffineGrid(OnnxNode &node) {
-  Value theta = node.input(0);
-  if (hasDynamicSizes(theta.getType()) || !node.isConstant(1))
-    return affineGridAtRunTime(node);
-  auto size = node.requireInts(1, "size");
-  if (failed(size))
-    return failure();
-  int64_t spatial = static_cast<int64_t>(size->size()) - 2,
-          batch = size->empty() ? 0 : size->front();
-  if ((spatial != 2 && spatial != 3) ||
-      shapeOf(theta) != ArrayRef<int64_t>{batch, spatial, spatial + 1})
-    return node.invalid(
-        "theta must have one matrix for each batch entry of `size`");
-  bool corners = node.intAttr("align_corners", 0) != 0;
-  ArrayRef<int64_t> sizes = ArrayRef(*size).drop_front(2);
-  int64_t count = ShapedType::getNumElements(sizes);
-  SmallVector<double> positions;
-  for (int64_t point = 0; point < count; ++point) {
-    int64_t rest = point;
-    for (int64_t n : llvm::reverse(sizes)) {
-      double i = static_cast<double>(rest % n), length = static_cast<double>(n);
-      positions.push_back(!corners ? (2 * i + 1) / length - 1
-                          : n == 1 ? -1
-                                   : 2 * i / (length - 1) - 1);
-      rest /= n;
-    }
-    positions.push_back(1);
-  }
-  Type type = elementOf(theta);
-  Value grid = floatConstant(node, {count, spatial + 1}, positions, type);
-  Value transposed = TransposeOp::create(node.builder, node.loc, theta,
-                                         ArrayRef<int64_t>{0, 2, 1});
-  Value moved = node.build<MatMulOp>(grid, transposed);
-  SmallVector<int64_t> shape = {batch};
-  llvm::append_range(shape, sizes);
-  shape.push_back(spatial);
-  return SmallVector<Value>{node.reshape(moved, shape)};
+  return one(toChannelsFirst(node, result));
 }
 
 void registerResampleImports(OnnxRegistry &registry) {

@@ -46,9 +46,9 @@ mlir::Value deviation(OnnxNode &node, mlir::Value variance, double epsilon);
 /// Returns `x` with each group of channels (axis 1) normalized to mean 0 and
 /// variance 1, times `scale`, plus `bias`. Scale and bias have one element per
 /// group or per channel.
-mlir::FailureOr<mlir::Value> normalizeGroups(OnnxNode &node, mlir::Value x,
-                                             int64_t groups, mlir::Value scale,
-                                             mlir::Value bias, double epsilon);
+mlir::Value normalizeGroups(OnnxNode &node, mlir::Value x, int64_t groups,
+                            mlir::Value scale, mlir::Value bias,
+                            double epsilon);
 
 } // namespace ingot::graph
 

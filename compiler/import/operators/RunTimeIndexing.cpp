@@ -47,25 +47,14 @@ private:
 };
 } // namespace
 
-/// Returns the elements of input `i` as sizes. `most` is the upper bound of
-/// data-dependent sizes, if it is known.
-static FailureOr<Dims> sizesOf(OnnxNode &node, unsigned i, StringRef what,
-                               std::optional<int64_t> most) {
-  if (node.isKnown(i))
-    return node.requireSizes(i, what);
-  Value given = RunTimeInts(node).input(i);
-  return node.readSizes(
-      given, SmallVector<std::optional<int64_t>>(shapeOf(given)[0], most));
-}
-
 LogicalResult BlocksOfRun::prepare() {
   Value x = node.input(0);
   if (shapeOf(x).size() != 3)
     return node.invalid("the input must have rank 3");
   Dim rows = dimsOf(x)[1], columns = dimsOf(x)[2];
-  auto sizes = sizesOf(node, 1, "image_shape", std::nullopt),
-       blocks =
-           sizesOf(node, 2, "block_shape", std::max<int64_t>(rows.most(), 1));
+  auto sizes = sizesOfInput(node, 1, "image_shape"),
+       blocks = sizesOfInput(node, 2, "block_shape",
+                             std::max<int64_t>(rows.most(), 1));
   if (failed(sizes) || failed(blocks))
     return failure();
   image = *sizes;
@@ -86,18 +75,17 @@ LogicalResult BlocksOfRun::prepare() {
   // Computes the number of block positions along each axis. If a block is
   // invalid, the total number becomes -1, so that the generated program fails
   // when it reads the number as a size.
-  Value one = ints.number(1), padded = ints.add(ints.sizes(image), pads);
-  padded = ints.add(padded, ints.part(both, spatial, spatial));
-  Value room = ints.sub(
-      padded, ints.add(ints.mul(dilations, ints.sub(block, one)), one));
-  counts = ints.add(ints.div(room, strides), one);
-  Value isWrong = node.elementwise<OrOp>(
-      {ints.less(room, ints.number(0)), ints.less(block, one)});
+  Value one = ints.number(1), padded = node.add(ints.sizes(image), pads);
+  padded = node.add(padded, ints.part(both, spatial, spatial));
+  Value room = node.sub(
+      padded, node.add(node.mul(dilations, node.sub(block, one)), one));
+  counts = node.add(ints.div(room, strides), one);
+  Value isWrong = node.either(node.less(room, 0), node.less(block, one));
   Value wrong =
       node.build<ReduceMaxOp>(ints.vector(isWrong), ArrayRef<int64_t>{0});
   Value size = ints.product(block), fits = ints.product(counts);
-  Value isFit = ints.equal(wrong, ints.number(0));
-  fits = ints.where(isFit, fits, ints.number(-1));
+  Value isFit = node.equal(wrong, 0);
+  fits = node.where(isFit, fits, -1);
   auto read = node.readSizes(
       ints.joined({ints.div(ints.sizes(rows), size), size, fits}),
       {rows.most(), std::max<int64_t>(rows.most(), 1), columns.most()});
@@ -115,28 +103,28 @@ LogicalResult BlocksOfRun::prepare() {
 Value BlocksOfRun::places() {
   Value x = node.input(0);
   Dim rows = dimsOf(x)[1], columns = dimsOf(x)[2];
-  Value row = node.reshape(node.countTo(rows), Dims{rows, 1}),
-        column = node.reshape(node.countTo(columns), Dims{1, columns});
+  Value row = node.reshape(node.countTo(rows), {rows, 1}),
+        column = node.reshape(node.countTo(columns), {1, columns});
   Value place, isInside;
   Dim stride = 1;
   for (int64_t axis = spatial - 1; axis >= 0; --axis) {
     Value size = number(block, axis), count = number(counts, axis);
-    Value at = ints.sub(
-        ints.add(ints.mul(ints.modulo(row, size), number(dilations, axis)),
-                 ints.mul(ints.modulo(column, count), number(strides, axis))),
+    Value at = node.sub(
+        node.add(node.mul(ints.modulo(row, size), number(dilations, axis)),
+                 node.mul(ints.modulo(column, count), number(strides, axis))),
         number(pads, axis));
     row = ints.div(row, size);
     column = ints.div(column, count);
-    Value inside = node.elementwise<AndOp>(
-        {ints.less(ints.number(-1), at),
-         ints.less(at, node.reshape(ints.sizes(image[axis]), {}))});
-    isInside = isInside ? node.elementwise<AndOp>({isInside, inside}) : inside;
-    Value along = ints.mul(at, node.reshape(ints.sizes(stride), {}));
-    place = place ? ints.add(place, along) : along;
+    Value inside =
+        node.both(node.less(-1, at),
+                  node.less(at, node.reshape(ints.sizes(image[axis]), {})));
+    isInside = isInside ? node.both(isInside, inside) : inside;
+    Value along = node.mul(at, node.reshape(ints.sizes(stride), {}));
+    place = place ? node.add(place, along) : along;
     stride = stride * image[axis];
   }
-  place = ints.add(place, ints.mul(row, node.reshape(ints.sizes(stride), {})));
-  return ints.where(isInside, place,
+  place = node.add(place, node.mul(row, node.reshape(ints.sizes(stride), {})));
+  return node.where(isInside, place,
                     node.reshape(ints.sizes(stride * channels), {}));
 }
 
@@ -146,16 +134,13 @@ ImportResult BlocksOfRun::apply() {
   Value x = node.input(0);
   Dims from = dimsOf(x);
   Dim batch = from[0], each = from[1] * from[2];
-  Dim all = channels * product(ArrayRef<Dim>(image));
-  Value at = node.build<ExpandOp>(node.reshape(places(), Dims{1, each}),
-                                  ArrayRef<Dim>{batch, each});
-  Value zeros = node.build<ExpandOp>(node.scalarConstant(0, elementOf(x)),
-                                     ArrayRef<Dim>{batch, all + 1});
+  Dim all = channels * product(image);
+  Value at = node.expand(node.reshape(places(), {1, each}), {batch, each});
+  Value zeros =
+      node.expand(node.scalarConstant(0, elementOf(x)), {batch, all + 1});
   Value sums = node.build<ScatterElementsOp>(
-      zeros, at, node.reshape(x, Dims{batch, each}), "add", 1);
-  sums =
-      node.build<SliceOp>(sums, ArrayRef<int64_t>{0, 0},
-                          ArrayRef<int64_t>{1, 1}, ArrayRef<Dim>{batch, all});
+      zeros, at, node.reshape(x, {batch, each}), "add", 1);
+  sums = node.slice(sums, 1, 0, all);
   Dims to{batch, channels};
   llvm::append_range(to, image);
   return one(node.reshape(sums, to));
@@ -174,33 +159,30 @@ public:
   ComparedParts(OnnxNode &node, Value rows)
       : node(node), ints(node), count(dimsOf(rows)[0]) {
     Dim width = dimsOf(rows)[1];
-    Value mine = node.reshape(rows, Dims{count, 1, width}),
-          other = node.reshape(rows, Dims{1, count, width});
+    Value mine = node.reshape(rows, {count, 1, width}),
+          other = node.reshape(rows, {1, count, width});
     // Encodes the first position at which two slices differ as 2 * position,
     // plus 1 if `mine` is larger there.
-    Value isMore = ints.less(other, mine), isLess = ints.less(mine, other);
-    Value place = ints.add(ints.mul(node.countTo(width), ints.number(2)),
-                           asNumber(isMore));
+    Value isMore = node.less(other, mine), isLess = node.less(mine, other);
+    Value place = node.add(node.mul(node.countTo(width), 2), asNumber(isMore));
     Value none = node.reshape(ints.sizes(width * 2), {});
     Value first = node.build<ReduceMinOp>(
-        ints.where(node.elementwise<OrOp>({isLess, isMore}), place, none),
+        node.where(node.either(isLess, isMore), place, none),
         ArrayRef<int64_t>{2});
-    first = ints.min(node.reshape(first, Dims{count, count}), none);
-    alike = ints.equal(first, none);
-    isLarger = ints.equal(ints.modulo(first, ints.number(2)), ints.number(1));
+    first = node.min(node.reshape(first, {count, count}), none);
+    alike = node.equal(first, none);
+    isLarger = node.equal(ints.modulo(first, ints.number(2)), 1);
   }
 
-  Value asNumber(Value truths) {
-    return node.cast(truths, node.builder.getIntegerType(64, true));
-  }
+  Value asNumber(Value truths) { return node.cast(truths, node.i64()); }
   /// Counts for each slice the other slices for which `truths` [slice, other
   /// slice] is true.
   Value howMany(Value truths) {
     return node.reshape(
         node.build<ReduceSumOp>(asNumber(truths), ArrayRef<int64_t>{1}),
-        Dims{count});
+        {count});
   }
-  Value both(Value x, Value y) { return node.elementwise<AndOp>({x, y}); }
+  Value both(Value x, Value y) { return node.both(x, y); }
 
   OnnxNode &node;
   RunTimeInts ints;
@@ -225,23 +207,22 @@ ImportResult uniqueAlong(OnnxNode &node, int64_t axis) {
       order.push_back(other);
       width = width * sizes[other];
     }
-  ComparedParts parts(
-      node, node.reshape(buildTranspose(node.builder, node.loc, x, order),
-                         Dims{count, width}));
+  ComparedParts parts(node,
+                      node.reshape(node.transpose(x, order), {count, width}));
   Value number = node.countTo(count);
-  Value row = node.reshape(number, Dims{count, 1}),
-        column = node.reshape(number, Dims{1, count});
+  Value row = node.reshape(number, {count, 1}),
+        column = node.reshape(number, {1, count});
   // Determines the first slice of each group of equal slices, which represents
   // the group in the result.
-  Value before = parts.both(parts.alike, ints.less(column, row));
-  Value isFirst = ints.equal(parts.howMany(before), ints.number(0));
-  Value firsts = node.reshape(isFirst, Dims{1, count});
+  Value before = parts.both(parts.alike, node.less(column, row));
+  Value isFirst = node.equal(parts.howMany(before), 0);
+  Value firsts = node.reshape(isFirst, {1, count});
   Value comesBefore = parts.isLarger;
   if (!node.intAttr("sorted", 1)) {
     Value last = node.reshape(ints.sizes(count), {});
-    Value first = node.build<ReduceMinOp>(ints.where(parts.alike, column, last),
+    Value first = node.build<ReduceMinOp>(node.where(parts.alike, column, last),
                                           ArrayRef<int64_t>{1});
-    comesBefore = ints.less(column, first);
+    comesBefore = node.less(column, first);
   }
   Value group = parts.howMany(parts.both(comesBefore, firsts));
   Value found = node.reshape(
@@ -251,16 +232,15 @@ ImportResult uniqueAlong(OnnxNode &node, int64_t axis) {
   if (failed(distinct))
     return failure();
   auto zeros = [&](const Dim &size) {
-    return node.build<ExpandOp>(ints.number(0), ArrayRef<Dim>(size));
+    return node.expand(ints.number(0), {size});
   };
   // Slices that are equal to an earlier slice are scattered to an index after
   // those of all distinct slices.
   Value last = node.reshape(ints.sizes(count), {});
   Value places = node.build<ScatterElementsOp>(
-      zeros(count + 1), ints.where(isFirst, group, last), number, "none", 0);
+      zeros(count + 1), node.where(isFirst, group, last), number, "none", 0);
   Value counts = node.build<ScatterElementsOp>(
-      zeros(count), group,
-      node.build<ExpandOp>(ints.number(1), ArrayRef<Dim>(count)), "add", 0);
+      zeros(count), group, node.expand(ints.number(1), {count}), "add", 0);
   places = resizedFlat(node, places, distinct->front());
   return SmallVector<Value>{gatherAlong(node, x, axis, places), places, group,
                             resizedFlat(node, counts, distinct->front())};

@@ -36,15 +36,14 @@ ImportResult reshapeByInput(OnnxNode &node) {
   for (int64_t axis = 0; axis < rank; ++axis) {
     Value size = ints.part(shape, axis);
     if (!node.intAttr("allowzero", 0) && axis < int64_t(from.size()))
-      size = ints.where(ints.equal(size, ints.number(0)),
-                        ints.sizes(from[axis]), size);
+      size = node.where(node.equal(size, 0), ints.sizes(from[axis]), size);
     sizes.push_back(size);
   }
   if (sizes.empty())
     return one(reshapeAtRunTime(node, x, {}));
-  Value all = ints.joined(sizes), minus = ints.equal(all, ints.number(-1));
-  Value others = ints.product(ints.where(minus, ints.number(1), all));
-  all = ints.where(minus, ints.div(ints.sizes(product(from)), others), all);
+  Value all = ints.joined(sizes), minus = node.equal(all, -1);
+  Value others = ints.product(node.where(minus, 1, all));
+  all = node.where(minus, ints.div(ints.sizes(product(from)), others), all);
   auto to = readBoundedSizes(node, all);
   if (failed(to))
     return failure();
@@ -59,7 +58,7 @@ ImportResult reshapeInferring(OnnxNode &node, Dims to,
     to[*inferred] = 1;
     node.leaveBodies(product(to) + product(dimsOf(x)));
     RunTimeInts ints(node);
-    Value others = ints.max(ints.sizes(product(to)), ints.number(1));
+    Value others = node.max(ints.sizes(product(to)), 1);
     auto size = readBoundedSizes(
         node, ints.div(ints.sizes(product(dimsOf(x))), others));
     if (failed(size))
@@ -84,15 +83,8 @@ ImportResult squeezeByInput(OnnxNode &node) {
     return node.invalid("more axes are squeezed than the input has");
   if (left == 0)
     return one(reshapeAtRunTime(node, x, {}));
-  // Moves the sizes of the remaining axes to the front, in their order, and the
-  // sizes of the removed axes to the end, where they are cut off.
-  Value gone = maskOf(ints, axes, rank);
-  Value stay = ints.sub(ints.number(1), gone);
-  Value to = ints.where(ints.equal(gone, ints.number(1)), ints.number(left),
-                        ints.sums(stay, /*exclusive=*/true));
-  Value sizes = ints.put(ints.numbers(SmallVector<int64_t>(left + 1, 1)), to,
-                         ints.sizes(from));
-  return reshaped(node, x, readSizesOf(node, ints.part(sizes, 0, left), from));
+  Value sizes = ints.without(ints.sizes(from), maskOf(ints, axes, rank), left);
+  return reshaped(node, x, readSizesOf(node, sizes, from));
 }
 
 ImportResult unsqueezeByInput(OnnxNode &node) {
@@ -103,9 +95,9 @@ ImportResult unsqueezeByInput(OnnxNode &node) {
   if (from.empty())
     return one(node.reshape(x, Dims(rank, 1)));
   Value added = maskOf(ints, axes, rank);
-  Value old = ints.sums(ints.sub(ints.number(1), added), /*exclusive=*/true);
-  Value sizes = ints.where(ints.equal(added, ints.number(1)), ints.number(1),
-                           ints.take(ints.sizes(from), old));
+  Value old = ints.sums(node.sub(1, added), /*exclusive=*/true);
+  Value sizes =
+      node.where(node.equal(added, 1), 1, ints.take(ints.sizes(from), old));
   return reshaped(node, x, readSizesOf(node, sizes, from));
 }
 
@@ -127,8 +119,8 @@ ImportResult expandByInput(OnnxNode &node) {
       continue;
     Value size = ints.part(shape, axis - (rank - given));
     if (!from[axis].known())
-      size = ints.where(ints.equal(ints.sizes(from[axis]), ints.number(1)),
-                        size, ints.sizes(from[axis]));
+      size = node.where(node.equal(ints.sizes(from[axis]), 1), size,
+                        ints.sizes(from[axis]));
     open.push_back(size);
   }
   FailureOr<Dims> read = Dims();
@@ -142,7 +134,7 @@ ImportResult expandByInput(OnnxNode &node) {
   for (int64_t axis = 0; axis < rank; ++axis)
     if (mayGrow(axis) && !from[axis].known()) {
       x = gatherAlong(
-          node, node.reshape(x, ArrayRef<Dim>(from)), axis,
+          node, node.reshape(x, from), axis,
           ints.modulo(node.countTo(to[axis]), ints.sizes(from[axis])));
       from = dimsOf(x);
     }
@@ -157,7 +149,7 @@ ImportResult tileByInput(OnnxNode &node) {
     return node.invalid("repeats must have one count for each axis");
   if (from.empty())
     return one(x);
-  auto to = readBoundedSizes(node, ints.mul(repeats, ints.sizes(from)));
+  auto to = readBoundedSizes(node, node.mul(repeats, ints.sizes(from)));
   if (failed(to))
     return failure();
   for (auto [axis, size] : llvm::enumerate(*to))
@@ -175,8 +167,8 @@ static Value strided(OnnxNode &node, Value x, ArrayRef<Dim> sizes, Value first,
   for (auto [axis, size] : llvm::enumerate(sizes)) {
     Value places = node.countTo(size);
     if (step)
-      places = ints.mul(places, ints.part(step, axis));
-    x = gatherAlong(node, x, axis, ints.add(places, ints.part(first, axis)));
+      places = node.mul(places, ints.part(step, axis));
+    x = gatherAlong(node, x, axis, node.add(places, ints.part(first, axis)));
   }
   return x;
 }
@@ -211,23 +203,22 @@ ImportResult sliceByInput(OnnxNode &node) {
                                 : ints.numbers(SmallVector<int64_t>(rank, 1));
   // All steps that are longer than the axis are equivalent, so steps are
   // clamped to avoid overflow.
-  Value most = ints.add(size, one);
-  step = ints.max(ints.min(step, most), ints.sub(zero, most));
+  Value most = node.add(size, one);
+  step = node.max(node.min(step, most), node.sub(zero, most));
   Value start = everywhere(0, starts), end = ints.put(size, axes, ends);
-  Value backwards = ints.less(step, zero);
+  Value backwards = node.less(step, zero);
   // Converts start and end to non-negative positions and clamps them to [0,
   // size], or to [-1, size - 1] for a negative step.
-  Value low = ints.where(backwards, ints.number(-1), zero),
-        high = ints.add(size, low);
+  Value low = node.where(backwards, -1, zero), high = node.add(size, low);
   auto limited = [&](Value at, Value least) {
-    at = ints.where(ints.less(at, zero), ints.add(at, size), at);
-    return ints.min(ints.max(at, least), high);
+    at = node.where(node.less(at, zero), node.add(at, size), at);
+    return node.min(node.max(at, least), high);
   };
-  Value first = limited(start, ints.min(zero, high)), last = limited(end, low);
-  Value distance = ints.sub(last, first);
-  Value away = ints.where(backwards, one, ints.number(-1));
+  Value first = limited(start, node.min(zero, high)), last = limited(end, low);
+  Value distance = node.sub(last, first);
+  Value away = node.where(backwards, one, -1);
   Value found =
-      ints.max(zero, ints.div(ints.add(distance, ints.add(step, away)), step));
+      node.max(zero, ints.div(node.add(distance, node.add(step, away)), step));
   auto sizes =
       node.readSizes(found, llvm::map_to_vector(from, [](const Dim &each) {
                        return std::optional<int64_t>(each.most());
@@ -260,7 +251,7 @@ ImportResult splitToLengths(OnnxNode &node, int64_t axis, int64_t parts) {
   SmallVector<Value> results;
   for (auto [i, length] : llvm::enumerate(*lengths))
     results.push_back(gatherAlong(
-        node, x, axis, ints.add(node.countTo(length), ints.part(starts, i))));
+        node, x, axis, node.add(node.countTo(length), ints.part(starts, i))));
   return results;
 }
 
@@ -273,30 +264,29 @@ Value padAlong(OnnxNode &node, Value x, int64_t axis, Value low,
   // The modes wrap and reflect repeat only elements that negative padding does
   // not remove: `length` elements of the axis, from `first` on.
   if (mode == "wrap" || mode == "reflect") {
-    Value high = ints.sub(ints.sub(ints.sizes(size), length), low);
-    first = ints.max(zero, ints.sub(zero, low));
-    length = ints.add(ints.sub(length, first), ints.min(zero, high));
-    last = ints.sub(length, ints.number(1));
-    low = ints.max(zero, low);
+    Value high = node.sub(node.sub(ints.sizes(size), length), low);
+    first = node.max(zero, node.sub(zero, low));
+    length = node.add(node.sub(length, first), node.min(zero, high));
+    last = node.sub(length, 1);
+    low = node.max(zero, low);
   }
-  Value at = ints.sub(node.countTo(size), low);
-  Value inside = node.elementwise<AndOp>(
-      {ints.less(ints.number(-1), at), ints.less(at, length)});
+  Value at = node.sub(node.countTo(size), low);
+  Value inside = node.both(node.less(-1, at), node.less(at, length));
   if (mode == "wrap")
     at = ints.modulo(at, length);
   if (mode == "reflect") {
-    Value twice = ints.mul(last, ints.number(2));
-    at = ints.modulo(at, ints.max(twice, ints.number(1)));
-    at = ints.min(at, ints.sub(twice, at));
+    Value twice = node.mul(last, 2);
+    at = ints.modulo(at, node.max(twice, 1));
+    at = node.min(at, node.sub(twice, at));
   }
-  at = ints.max(zero, ints.min(at, last));
+  at = node.max(zero, node.min(at, last));
   if (first)
-    at = ints.add(at, first);
+    at = node.add(at, first);
   Value y = gatherAlong(node, x, axis, at);
   if (mode != "constant")
     return y;
   inside = node.alignAt(inside, axis, shapeOf(x).size());
-  return node.elementwise<WhereOp>({inside, y, value});
+  return node.where(inside, y, value);
 }
 
 /// Returns the sizes `from` plus the pads in input 1, which must be numbers or
@@ -308,11 +298,13 @@ static FailureOr<Dims> paddedSizes(OnnxNode &node, ArrayRef<Dim> from) {
   Dims to(from);
   for (auto [axis, size] : llvm::enumerate(to)) {
     size = size + (*pads)[axis] + (*pads)[from.size() + axis];
-    FailureOr<Dim> checked = size.least() < 0 ? checkedSize(node, size) : size;
-    if (failed(checked))
-      return failure();
-    size = *checked;
+    if (size.most() < 0)
+      return node.invalid(
+          "negative pads remove more elements than there are along axis " +
+          Twine(axis));
   }
+  if (failed(checkSizes(node, to)))
+    return failure();
   return to;
 }
 
@@ -337,12 +329,11 @@ ImportResult padByInput(OnnxNode &node, StringRef mode, Value value) {
       node.isKnown(1) && !hasAxes
           ? paddedSizes(node, from)
           : readBoundedSizes(node,
-                             ints.add(ints.sizes(from), ints.add(low, high)));
+                             node.add(ints.sizes(from), node.add(low, high)));
   if (failed(to))
     return failure();
   SmallVector<std::optional<Dim>> before = node.elementsIn(low);
-  SmallVector<int64_t> known(rank, 0), behind(rank, 0), starts(rank, 0),
-      steps(rank, 1);
+  SmallVector<int64_t> known(rank, 0), behind(rank, 0);
   for (auto [axis, size] : llvm::enumerate(*to)) {
     auto first = before[axis] ? before[axis]->known() : std::nullopt;
     if (mode == "constant" && first && *first >= 0) {
@@ -357,8 +348,7 @@ ImportResult padByInput(OnnxNode &node, StringRef mode, Value value) {
     }
   }
   x = node.builder.createOrFold<PadOp>(node.loc, x, value, known, behind);
-  return one(node.builder.createOrFold<SliceOp>(node.loc, x, starts, steps,
-                                                ArrayRef<Dim>(*to)));
+  return one(node.cut(x, *to));
 }
 
 ImportResult centerCropPadByInput(OnnxNode &node, ArrayRef<int64_t> axes) {
@@ -373,9 +363,9 @@ ImportResult centerCropPadByInput(OnnxNode &node, ArrayRef<int64_t> axes) {
   for (auto [i, axis] : llvm::enumerate(axes)) {
     // The division rounds towards zero. So if the number of elements to add or
     // remove is odd, one more is added or removed at the end than at the start.
-    Value change = ints.sub(ints.part(shape, i), ints.sizes(dimsOf(x)[axis]));
-    x = padAlong(node, x, axis, ints.div(change, ints.number(2)), (*to)[i],
-                 "constant", zero);
+    Value change = node.sub(ints.part(shape, i), ints.sizes(dimsOf(x)[axis]));
+    x = padAlong(node, x, axis, ints.div(change, 2), (*to)[i], "constant",
+                 zero);
   }
   return one(x);
 }

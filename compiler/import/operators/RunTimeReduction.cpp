@@ -27,47 +27,37 @@ LogicalResult RunTimeReduction::prepare() {
   if ((!isOpen && count > rank) || rank == 0)
     return node.invalid("more axes are given than the input has");
   SmallVector<int64_t> zeros(rank, 0);
-  Value ones =
-      isOpen ? Value(node.build<ExpandOp>(ints.number(1), ArrayRef<Dim>(given)))
-             : ints.numbers(SmallVector<int64_t>(count, 1));
+  Value ones = isOpen ? Value(node.expand(ints.number(1), {given}))
+                      : ints.numbers(SmallVector<int64_t>(count, 1));
   Value reduced = ints.put(ints.numbers(zeros), axes, ones);
   // If no axes are given, all are reduced.
   if (isOpen && node.intAttr("noop_with_empty_axes", 0) == 0)
-    reduced = ints.where(ints.equal(ints.sizes(given), ints.number(0)),
-                         ints.number(1), reduced);
-  Value isReduced = ints.equal(reduced, ints.number(1));
+    reduced = node.where(node.equal(ints.sizes(given), 0), 1, reduced);
+  Value isReduced = node.equal(reduced, 1);
   Value size = ints.sizes(from);
-  kept = ints.where(isReduced, ints.number(1), size);
-  Value strides =
-      ints.where(isReduced, ints.number(0), ints.productsBehind(kept));
+  kept = node.where(isReduced, 1, size);
+  Value strides = node.where(isReduced, 0, ints.productsBehind(kept));
   // The target position of an element is the sum over all axes of coordinate
   // times stride, where the strides of reduced axes are 0.
   Value place;
   for (int64_t axis = 0; axis < rank; ++axis) {
-    Value along = ints.mul(node.countTo(from[axis]), ints.part(strides, axis));
+    Value along = node.mul(node.countTo(from[axis]), ints.part(strides, axis));
     along = node.alignAt(along, axis, rank);
-    place = place ? ints.add(place, along) : along;
+    place = place ? node.add(place, along) : along;
     most *= std::max<int64_t>(from[axis].most(), 1);
   }
-  places = node.reshape(place, ArrayRef<Dim>(product(ArrayRef(from))));
+  places = node.reshape(place, {product(from)});
 
   Value sizes = kept;
   SmallVector<std::optional<int64_t>> bounds;
   for (const Dim &each : from)
     bounds.push_back(std::max<int64_t>(each.most(), 1));
   if (!keeps) {
-    // Moves the sizes of the remaining axes to the front, in their order, and
-    // the sizes of the reduced axes to the end, where they are cut off.
     int64_t left = rank - count, largest = 1;
     for (std::optional<int64_t> bound : bounds)
       largest = std::max(largest, *bound);
     bounds.assign(left, largest);
-    Value slot = ints.where(
-        isReduced, ints.number(left),
-        ints.sums(ints.sub(ints.number(1), reduced), /*exclusive=*/true));
-    sizes = ints.part(
-        ints.put(ints.numbers(SmallVector<int64_t>(left + 1, 1)), slot, size),
-        0, left);
+    sizes = ints.without(size, reduced, left);
   }
   if (bounds.empty())
     return success();
@@ -93,32 +83,30 @@ static Value identity(OnnxNode &node, Type type, double none) {
 }
 
 Value RunTimeReduction::combineFlat(Value x, const Combination &by) {
-  Value none = node.build<ExpandOp>(identity(node, elementOf(x), by.none),
-                                    ArrayRef<Dim>(Dim(most)));
-  Value flat = node.reshape(x, ArrayRef<Dim>(product(ArrayRef(from))));
+  Value none = node.expand(identity(node, elementOf(x), by.none), {Dim(most)});
+  Value flat = node.reshape(x, {product(from)});
   return node.build<ScatterElementsOp>(none, places, flat, by.name, 0);
 }
 
 Value RunTimeReduction::combine(Value x, const Combination &by) {
   Value all = combineFlat(x, by);
-  Dim count = product(ArrayRef(to));
+  Dim count = product(to);
   // `all` has an element for each possible target position; only the first
   // `count` elements are results. resizedFlat also works if the upper bound of
   // `count` is larger than the size of `all`.
   Value first = resizedFlat(node, all, count);
-  return node.reshape(first, ArrayRef<Dim>(to));
+  return node.reshape(first, to);
 }
 
 Value RunTimeReduction::spread(Value reduced) {
-  Value flat = node.reshape(
-      reduced, ArrayRef<Dim>(product(ArrayRef<Dim>(dimsOf(reduced)))));
-  return node.reshape(gatherAlong(node, flat, 0, places), ArrayRef<Dim>(from));
+  Value flat = node.reshape(reduced, {product(dimsOf(reduced))});
+  return node.reshape(gatherAlong(node, flat, 0, places), from);
 }
 
 Value RunTimeReduction::count() {
   RunTimeInts ints(node);
   Value all = ints.product(ints.sizes(from)), own = ints.product(kept);
-  return node.reshape(ints.div(all, own), ArrayRef<Dim>());
+  return node.reshape(ints.div(all, own), {});
 }
 
 } // namespace ingot::graph

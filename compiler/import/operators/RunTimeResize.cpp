@@ -30,7 +30,7 @@ public:
   void scaleTo(const Dim &size) { scale = div(sizeOf(size), sizeOf(from)); }
   void crop(Value first, Value end) {
     start = node.cast(first, real);
-    extent = sub(node.cast(end, real), start);
+    extent = node.sub(node.cast(end, real), start);
   }
 
   Value apply(Value x);
@@ -40,24 +40,18 @@ private:
   Value sizeOf(const Dim &size) {
     return node.cast(node.reshape(ints.sizes(size), {}), real);
   }
-  Value add(Value x, Value y) { return node.elementwise<AddOp>({x, y}); }
-  Value sub(Value x, Value y) { return node.elementwise<SubOp>({x, y}); }
-  Value mul(Value x, Value y) { return node.elementwise<MulOp>({x, y}); }
   /// Returns x / y, rounded to the type `real`. The quotient is computed in
   /// double precision, since a division by a constant may become a
   /// multiplication by the reciprocal, which differs in single precision.
   Value div(Value x, Value y) {
-    Type f64 = node.builder.getF64Type();
-    return node.cast(
-        node.elementwise<DivOp>({node.cast(x, f64), node.cast(y, f64)}), real);
+    Type f64 = node.f64();
+    return node.cast(node.div(node.cast(x, f64), node.cast(y, f64)), real);
   }
-  Value floor(Value x) { return node.build<FloorOp>(x); }
-  Value ceil(Value x) { return node.build<CeilOp>(x); }
   /// Returns x if `length` is 1, else y.
   Value ifOne(Value length, Value x, Value y) {
-    return ints.where(ints.equal(length, number(1)), x, y);
+    return node.where(node.equal(length, 1), x, y);
   }
-  Value clamped(Value x) { return ints.max(ints.min(x, last), number(0)); }
+  Value clamped(Value x) { return node.max(node.min(x, last), 0); }
 
   Value coordinates();
   Value nearestTo(Value x);
@@ -78,37 +72,38 @@ private:
 /// Returns the input coordinate of each result position.
 Value AxisOfRun::coordinates() {
   Value i = node.cast(node.countTo(to), real),
-        length = mul(scale, sizeOf(from));
-  Value steps = sub(length, number(1));
+        length = node.mul(scale, sizeOf(from));
+  Value steps = node.sub(length, 1);
   StringRef kind = mode.coordinates;
   if (kind == "align_corners")
-    return ifOne(length, number(0), div(mul(i, last), steps));
+    return ifOne(length, number(0), div(node.mul(i, last), steps));
   if (kind == "asymmetric")
     return div(i, scale);
   if (kind == "tf_crop_and_resize") {
-    Value whole = mul(extent, last);
-    return add(
-        ifOne(length, mul(whole, number(0.5)), div(mul(i, whole), steps)),
-        mul(start, last));
+    Value whole = node.mul(extent, last);
+    return node.add(
+        ifOne(length, node.mul(whole, 0.5), div(node.mul(i, whole), steps)),
+        node.mul(start, last));
   }
   if (kind == "tf_half_pixel_for_nn")
-    return div(add(i, number(0.5)), scale);
-  Value half = number(0.5), x = sub(div(add(i, half), scale), half);
+    return div(node.add(i, 0.5), scale);
+  Value half = number(0.5), x = node.sub(div(node.add(i, half), scale), half);
   if (kind == "pytorch_half_pixel")
     return ifOne(length, number(0), x);
   if (kind == "half_pixel_symmetric")
-    x = add(x, mul(mul(sizeOf(from), half),
-                   sub(number(1), div(sizeOf(to), length))));
+    x = node.add(x, node.mul(node.mul(sizeOf(from), half),
+                             node.sub(1, div(sizeOf(to), length))));
   return x;
 }
 
 Value AxisOfRun::nearestTo(Value x) {
   if (mode.nearest == "floor")
-    return floor(x);
+    return node.build<FloorOp>(x);
   if (mode.nearest == "ceil")
-    return ceil(x);
-  return mode.nearest == "round_prefer_ceil" ? floor(add(x, number(0.5)))
-                                             : ceil(sub(x, number(0.5)));
+    return node.build<CeilOp>(x);
+  return mode.nearest == "round_prefer_ceil"
+             ? node.build<FloorOp>(node.add(x, 0.5))
+             : node.build<CeilOp>(node.sub(x, 0.5));
 }
 
 /// Returns the weights of input elements at the given distances from the
@@ -116,17 +111,17 @@ Value AxisOfRun::nearestTo(Value x) {
 Value AxisOfRun::kernel(Value distance) {
   Value d = node.build<AbsOp>(distance);
   if (mode.interpolation == "linear")
-    return ints.max(number(0), sub(number(1), d));
+    return node.max(0, node.sub(1, d));
   double a = mode.cubicA;
   auto polynomial = [&](double c3, double c2, double c1, double c0) {
-    Value sum = add(mul(number(c3), d), number(c2));
-    sum = add(mul(sum, d), number(c1));
-    return add(mul(sum, d), number(c0));
+    Value sum = node.add(node.mul(c3, d), c2);
+    sum = node.add(node.mul(sum, d), c1);
+    return node.add(node.mul(sum, d), c0);
   };
   Value inner = polynomial(a + 2, -(a + 3), 0, 1),
         outer = polynomial(a, -5 * a, 8 * a, -4 * a);
-  Value isOuter = ints.less(number(1), d), isIn = ints.less(d, number(2));
-  return ints.where(isOuter, ints.where(isIn, outer, number(0)), inner);
+  Value isOuter = node.less(1, d), isIn = node.less(d, 2);
+  return node.where(isOuter, node.where(isIn, outer, 0), inner);
 }
 
 /// Returns the weighted sum of the elements of `x` around each of the
@@ -137,27 +132,25 @@ Value AxisOfRun::resampled(Value x, Value at) {
   // With antialiasing, the kernel is widened to the distance between the result
   // elements, which is at most the size of the input.
   if (mode.antialias) {
-    squeeze = ints.min(scale, number(1));
+    squeeze = node.min(scale, 1);
     radius *= std::max<int64_t>(from.most(), 1);
   }
   SmallVector<int64_t> offsets =
       llvm::to_vector(llvm::seq<int64_t>(1 - radius, radius + 1));
   int64_t taps = offsets.size();
-  Value column = node.reshape(at, ArrayRef<Dim>{to, 1});
+  Value column = node.reshape(at, {to, 1});
   Value places =
-      add(floor(column),
-          node.cast(node.reshape(ints.numbers(offsets), {1, taps}), real));
-  Value distance = sub(places, column);
-  Value weights = kernel(squeeze ? mul(distance, squeeze) : distance);
+      node.add(node.build<FloorOp>(column),
+               node.cast(node.reshape(ints.numbers(offsets), {1, taps}), real));
+  Value distance = node.sub(places, column);
+  Value weights = kernel(squeeze ? node.mul(distance, squeeze) : distance);
   if (mode.excludeOutside) {
-    Value outside = node.elementwise<OrOp>(
-        {ints.less(places, number(0)), ints.less(last, places)});
-    weights = ints.where(outside, number(0), weights);
+    Value outside = node.either(node.less(places, 0), node.less(last, places));
+    weights = node.where(outside, 0, weights);
   }
   if (mode.antialias || mode.excludeOutside) {
     Value total = node.build<ReduceSumOp>(weights, ArrayRef<int64_t>{1});
-    weights = div(weights,
-                  ints.where(ints.equal(total, number(0)), number(1), total));
+    weights = div(weights, node.where(node.equal(total, 0), 1, total));
   }
   Builder &b = node.builder;
   Type sums = elementOf(x).isF64() ? elementOf(x) : Type(b.getF32Type());
@@ -170,15 +163,13 @@ Value AxisOfRun::apply(Value x) {
   Value at = coordinates();
   Value y = mode.interpolation == "nearest"
                 ? gatherAlong(node, x, axis,
-                              node.cast(clamped(nearestTo(at)),
-                                        node.builder.getIntegerType(64, true)))
+                              node.cast(clamped(nearestTo(at)), node.i64()))
                 : resampled(x, at);
   if (!mode.crops())
     return y;
-  Value outside =
-      node.elementwise<OrOp>({ints.less(at, number(0)), ints.less(last, at)});
-  return ints.where(node.alignAt(outside, axis, shapeOf(x).size()),
-                    node.scalarConstant(mode.extrapolation, elementOf(y)), y);
+  Value outside = node.either(node.less(at, 0), node.less(last, at));
+  return node.where(node.alignAt(outside, axis, shapeOf(x).size()),
+                    mode.extrapolation, y);
 }
 
 /// Returns `size` times `scale`, rounded down; nullopt if the product cannot be
@@ -209,9 +200,9 @@ static FailureOr<Dims> sizesOfResult(OnnxNode &node, const ResizeMode &mode,
         to.push_back(*known);
     if (to.size() == from.size())
       return to;
-    Type f32 = node.builder.getF32Type();
-    Value lengths = node.elementwise<MulOp>(
-        {node.cast(ints.sizes(from), f32), node.cast(in.scales, f32)});
+    Type f32 = node.f32();
+    Value lengths =
+        node.mul(node.cast(ints.sizes(from), f32), node.cast(in.scales, f32));
     if (!lengths)
       return failure();
     return readBoundedSizes(node, ints.vector(node.build<FloorOp>(lengths)));
@@ -222,18 +213,17 @@ static FailureOr<Dims> sizesOfResult(OnnxNode &node, const ResizeMode &mode,
   // With the policies not_larger and not_smaller, all axes have one scale: the
   // largest with which the result fits into the given sizes, or the smallest
   // with which it covers them.
-  Type f64 = node.builder.getF64Type();
+  Type f64 = node.f64();
   Value own = node.cast(ints.sizes(from), f64);
-  Value ratios = node.elementwise<DivOp>({node.cast(in.sizes, f64), own});
+  Value ratios = node.div(node.cast(in.sizes, f64), own);
   if (!ratios)
     return failure();
   Value one =
       mode.policy == "not_larger"
           ? Value(node.build<ReduceMinOp>(ratios, ArrayRef<int64_t>{0}))
           : Value(node.build<ReduceMaxOp>(ratios, ArrayRef<int64_t>{0}));
-  scales = node.build<ExpandOp>(one, ArrayRef(shapeOf(in.sizes)));
-  Value lengths = node.elementwise<AddOp>(
-      {node.elementwise<MulOp>({own, scales}), node.scalarConstant(0.5, f64)});
+  scales = node.expand(one, dimsOf(in.sizes));
+  Value lengths = node.add(node.mul(own, scales), 0.5);
   return readBoundedSizes(node, ints.vector(node.build<FloorOp>(lengths)));
 }
 
@@ -241,16 +231,6 @@ ImportResult resizeByInput(OnnxNode &node, const ResizeMode &mode,
                            const ResizeInputs &in) {
   RunTimeInts ints(node);
   Value x = node.input(0), scales = in.scales;
-  auto differs = [&](Value vector, size_t length) {
-    return vector && (hasDynamicSizes(vector.getType()) ||
-                      shapeOf(vector) != ArrayRef<int64_t>(length));
-  };
-  if (differs(scales, in.axes.size()) || differs(in.sizes, in.axes.size()) ||
-      differs(in.roi, 2 * in.axes.size()))
-    return node.invalid("scales and sizes must have one entry for each axis, "
-                        "and roi must have two");
-  if (mode.coordinates == "tf_crop_and_resize" && !in.roi)
-    return node.invalid("tf_crop_and_resize requires the input roi");
   Dims from;
   for (int64_t axis : in.axes)
     from.push_back(dimsOf(x)[axis]);
@@ -259,7 +239,7 @@ ImportResult resizeByInput(OnnxNode &node, const ResizeMode &mode,
     return failure();
   Type type = elementOf(x);
   if (mode.interpolation != "nearest" && !isa<FloatType>(type))
-    x = node.cast(x, node.builder.getF32Type());
+    x = node.cast(x, node.f32());
   for (auto [i, axis] : llvm::enumerate(in.axes)) {
     bool isScaled = i < in.knownScales.size() && in.knownScales[i] != 1;
     bool isOpen = scales && in.knownScales.empty();
@@ -286,22 +266,21 @@ ImportResult resizeByInput(OnnxNode &node, const ResizeMode &mode,
 /// if `corners` is set, else the centres of `count` intervals of equal length.
 static Value gridPositions(OnnxNode &node, const Dim &count, bool corners) {
   RunTimeInts ints(node);
-  Type f64 = node.builder.getF64Type();
-  auto number = [&](double value) { return node.scalarConstant(value, f64); };
-  Value twice = ints.mul(node.countTo(count), ints.number(2));
+  Type f64 = node.f64();
+  Value twice = node.mul(node.countTo(count), 2);
   if (!corners)
-    twice = ints.add(twice, ints.number(1));
+    twice = node.add(twice, 1);
   Dim steps = corners ? count - 1 : count;
   // If `corners` is set and `count` is 1, `steps` is 0. A division by 1 instead
   // of 0 gives the coordinate -1.
-  Value length = ints.max(node.reshape(ints.sizes(steps), {}), ints.number(1));
-  return node.elementwise<SubOp>(
-      {node.elementwise<DivOp>({node.cast(twice, f64), node.cast(length, f64)}),
-       number(1)});
+  Value length = node.max(node.reshape(ints.sizes(steps), {}), 1);
+  return node.sub(node.div(node.cast(twice, f64), node.cast(length, f64)), 1);
 }
 
-ImportResult affineGridAtRunTime(OnnxNode &node) {
-  RunTimeInts ints(node);
+/// The identity grid has coordinates in [-1, 1]; each position is multiplied by
+/// theta. Column k of theta is the factor of coordinate k, the last column is
+/// added.
+ImportResult importAffineGrid(OnnxNode &node) {
   Value theta = node.input(0);
   if (shapeOf(theta).size() != 3 || shapeOf(node.input(1)).size() != 1)
     return node.invalid(
@@ -317,9 +296,7 @@ ImportResult affineGridAtRunTime(OnnxNode &node) {
           dimsOf(theta)[2], spatial + 1,
           "the number of columns of theta, and of spatial axes + 1")))
     return failure();
-  FailureOr<Dims> sizes = node.isKnown(1)
-                              ? node.requireSizes(1, "size")
-                              : readBoundedSizes(node, ints.input(1));
+  auto sizes = sizesOfInput(node, 1, "size");
   if (failed(sizes))
     return failure();
   theta = node.input(0);
@@ -343,7 +320,7 @@ ImportResult affineGridAtRunTime(OnnxNode &node) {
     Dims shape(spatial + 2, 1);
     shape[0] = batch;
     shape.back() = spatial;
-    return node.reshape(slice(node.builder, node.loc, theta, 2, k, 1), shape);
+    return node.reshape(node.slice(theta, 2, k, 1), shape);
   };
   Value sum;
   for (int64_t k = 0; k < spatial; ++k) {
@@ -351,11 +328,11 @@ ImportResult affineGridAtRunTime(OnnxNode &node) {
     // axis to the outermost.
     Dim count = (*sizes)[1 + spatial - k];
     Value at = node.cast(gridPositions(node, count, corners), elementOf(theta));
-    Value part = node.elementwise<MulOp>(
-        {column(k), node.alignAt(at, spatial - k, spatial + 2)});
-    sum = sum ? node.elementwise<AddOp>({sum, part}) : part;
+    Value part =
+        node.mul(column(k), node.alignAt(at, spatial - k, spatial + 2));
+    sum = sum ? node.add(sum, part) : part;
   }
-  return one(node.elementwise<AddOp>({sum, column(spatial)}));
+  return one(node.add(sum, column(spatial)));
 }
 
 } // namespace ingot::graph

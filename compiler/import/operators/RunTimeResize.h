@@ -24,17 +24,17 @@ struct ResizeMode {
 struct ResizeInputs {
   llvm::SmallVector<int64_t> axes;
   mlir::Value scales, sizes, roi;
-  /// The elements of `scales` or `sizes`, if they are known at compile time;
-  /// else empty.
+  /// The elements of `scales`, `sizes` and `roi`, if they are known at compile
+  /// time; else empty.
   llvm::SmallVector<double> knownScales;
   Dims knownSizes;
+  llvm::SmallVector<double> knownRoi;
 };
 
 ImportResult resizeByInput(OnnxNode &node, const ResizeMode &mode,
                            const ResizeInputs &inputs);
 
-/// Imports AffineGrid with a size that is known only at run time.
-ImportResult affineGridAtRunTime(OnnxNode &node);
+ImportResult importAffineGrid(OnnxNode &node);
 
 } // namespace ingot::graph
 

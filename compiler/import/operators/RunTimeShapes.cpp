@@ -7,20 +7,6 @@ using namespace mlir;
 
 namespace ingot::graph {
 
-static Type int64(OnnxNode &node) {
-  return node.builder.getIntegerType(64, /*isSigned=*/true);
-}
-
-Value RunTimeInts::number(int64_t value) {
-  return node.constant(DenseElementsAttr::get(
-      RankedTensorType::get({}, int64(node)), ArrayRef(value)));
-}
-
-Value RunTimeInts::numbers(ArrayRef<int64_t> values) {
-  return node.constant(DenseElementsAttr::get(
-      RankedTensorType::get({int64_t(values.size())}, int64(node)), values));
-}
-
 Value RunTimeInts::sizes(ArrayRef<Dim> sizes) {
   bool isKnown = llvm::all_of(
       sizes, [](const Dim &size) { return size.known().has_value(); });
@@ -28,13 +14,13 @@ Value RunTimeInts::sizes(ArrayRef<Dim> sizes) {
     return numbers(llvm::map_to_vector(
         sizes, [](const Dim &size) { return *size.known(); }));
   return node.build<SizesOp>(
-      RankedTensorType::get({int64_t(sizes.size())}, int64(node)),
+      RankedTensorType::get({int64_t(sizes.size())}, node.i64()),
       kernel::sizesAttr(sizes, node.builder.getContext()));
 }
 
 Value RunTimeInts::vector(Value value) {
-  return node.reshape(node.cast(value, int64(node)),
-                      graph::product(ArrayRef<Dim>(dimsOf(value))));
+  return node.reshape(node.cast(value, node.i64()),
+                      graph::product(dimsOf(value)));
 }
 
 Value RunTimeInts::input(unsigned i) {
@@ -55,13 +41,11 @@ Value RunTimeInts::input(unsigned i) {
 }
 
 Value RunTimeInts::part(Value vector, int64_t first, int64_t count) {
-  return slice(node.builder, node.loc, vector, 0, first, count);
+  return node.slice(vector, 0, first, count);
 }
 
 Value RunTimeInts::joined(ArrayRef<Value> vectors) {
-  return vectors.size() == 1
-             ? vectors.front()
-             : node.builder.createOrFold<ConcatOp>(node.loc, vectors, 0);
+  return vectors.size() == 1 ? vectors.front() : node.concat(vectors, 0);
 }
 
 Value RunTimeInts::last(Value counts, const Dim &size) {
@@ -71,39 +55,17 @@ Value RunTimeInts::last(Value counts, const Dim &size) {
                                  ArrayRef<int64_t>{0});
 }
 
-Value RunTimeInts::add(Value x, Value y) {
-  return node.elementwise<AddOp>({x, y});
-}
-Value RunTimeInts::sub(Value x, Value y) {
-  return node.elementwise<SubOp>({x, y});
-}
-Value RunTimeInts::mul(Value x, Value y) {
-  return node.elementwise<MulOp>({x, y});
-}
 /// Treats division by 0 as division by 1. A run with such operands fails in a
 /// check of the sizes.
-Value RunTimeInts::div(Value x, Value y) {
-  return node.elementwise<DivOp>({x, where(equal(y, number(0)), number(1), y)});
-}
-Value RunTimeInts::min(Value x, Value y) {
-  return node.elementwise<MinimumOp>({x, y});
-}
-Value RunTimeInts::max(Value x, Value y) {
-  return node.elementwise<MaximumOp>({x, y});
-}
-Value RunTimeInts::less(Value x, Value y) {
-  return node.elementwise<LessOp>({x, y});
-}
-Value RunTimeInts::equal(Value x, Value y) {
-  return node.elementwise<EqualOp>({x, y});
-}
-Value RunTimeInts::where(Value condition, Value x, Value y) {
-  return node.elementwise<WhereOp>({condition, x, y});
+Value RunTimeInts::div(Value x, const OnnxNode::Operand &y) {
+  if (!y.value)
+    return node.div(x, y);
+  return node.div(x, node.where(node.equal(y, 0), 1, y));
 }
 
 Value RunTimeInts::modulo(Value x, Value y) {
-  Value rest = sub(x, mul(div(x, y), y));
-  return where(less(rest, number(0)), add(rest, y), rest);
+  Value rest = node.sub(x, node.mul(div(x, y), y));
+  return node.where(node.less(rest, 0), node.add(rest, y), rest);
 }
 
 Value RunTimeInts::productsBehind(Value vector) {
@@ -128,42 +90,46 @@ Value RunTimeInts::put(Value vector, Value at, Value values) {
   return node.build<ScatterElementsOp>(vector, at, values, "none", 0);
 }
 
+Value RunTimeInts::without(Value vector, Value mask, int64_t left) {
+  // Moves the remaining elements to the front and all others to the end, where
+  // they are cut off.
+  Value to = node.where(node.equal(mask, 1), left,
+                        sums(node.sub(1, mask), /*exclusive=*/true));
+  return part(put(numbers(SmallVector<int64_t>(left + 1, 1)), to, vector), 0,
+              left);
+}
+
 Value RunTimeInts::take(Value vector, Value at) {
   return gatherAlong(node, vector, 0, at);
 }
 
-/// Returns the element that fills extended axes: 0, or the empty string.
-static Value fillerOf(OnnxNode &node, Type type) {
-  return isString(type)
-             ? buildStrings(node.builder, node.loc, {}, {std::string()})
-             : node.scalarConstant(0, type);
+Value extendedAlong(OnnxNode &node, Value x, int64_t axis, int64_t count) {
+  if (count <= 0)
+    return x;
+  Value filler = isString(elementOf(x))
+                     ? buildStrings(node.builder, node.loc, {}, {std::string()})
+                     : node.scalarConstant(0, elementOf(x));
+  SmallVector<int64_t> low(shapeOf(x).size(), 0), high(low);
+  high[axis] = count;
+  return node.builder.createOrFold<PadOp>(node.loc, x, filler, low, high);
 }
 
 Value gatherAlong(OnnxNode &node, Value x, int64_t axis, Value positions) {
   // If the axis is always empty, no position is read, but the number of
   // positions may be dynamic. A padding element keeps the gather valid.
-  if (dimsOf(x)[axis].most() == 0) {
-    SmallVector<int64_t> low(shapeOf(x).size(), 0), high(low);
-    high[axis] = 1;
-    x = node.builder.createOrFold<PadOp>(
-        node.loc, x, fillerOf(node, elementOf(x)), low, high);
-  }
+  if (dimsOf(x)[axis].most() == 0)
+    x = extendedAlong(node, x, axis, 1);
   return node.build<GatherOp>(x, positions, axis, /*in_range=*/false);
 }
 
 Value resizedAlong(OnnxNode &node, Value x, int64_t axis, const Dim &size) {
-  Dims sizes = dimsOf(x);
-  if (sizes[axis] == size)
+  Dim own = dimsOf(x)[axis];
+  if (own == size)
     return x;
   // Operators may read the elements after the old end of the axis, so these
   // elements are set to 0 or the empty string.
-  SmallVector<int64_t> low(sizes.size(), 0), high(low), steps(sizes.size(), 1);
-  high[axis] = std::max<int64_t>(0, size.most() - sizes[axis].least());
-  if (high[axis] > 0)
-    x = node.builder.createOrFold<PadOp>(
-        node.loc, x, fillerOf(node, elementOf(x)), low, high);
-  sizes[axis] = size;
-  return node.build<SliceOp>(x, low, steps, ArrayRef<Dim>(sizes));
+  x = extendedAlong(node, x, axis, size.most() - own.least());
+  return node.slice(x, axis, 0, size);
 }
 
 Value resizedFlat(OnnxNode &node, Value flat, const Dim &count) {
@@ -173,7 +139,7 @@ Value resizedFlat(OnnxNode &node, Value flat, const Dim &count) {
 Value reshapeAtRunTime(OnnxNode &node, Value x, ArrayRef<Dim> sizes) {
   Dims from = dimsOf(x);
   Dim before = product(from), after = product(sizes);
-  Value flat = node.reshape(x, ArrayRef<Dim>(before));
+  Value flat = node.reshape(x, {before});
   if (!(before == after))
     node.checkEqual(before, after);
   return node.reshape(resizedFlat(node, flat, after), sizes);
@@ -201,6 +167,57 @@ FailureOr<Dims> readBoundedSizes(OnnxNode &node, Value counts) {
   return node.readSizes(counts, most);
 }
 
+LogicalResult requireLength(OnnxNode &node, Value x, int64_t axis,
+                            const Dim &size) {
+  Dim more = dimsOf(x)[axis] - size;
+  if (more.least() >= 0 ||
+      (size.known() && node.requireAtLeast(dimsOf(x)[axis], *size.known())))
+    return success();
+  if (more.most() < 0)
+    return failure();
+  return checkedSize(node, more);
+}
+
+LogicalResult checkSizes(OnnxNode &node, MutableArrayRef<Dim> sizes) {
+  for (Dim &size : sizes) {
+    if (size.least() >= 0 || size.most() < 0)
+      continue;
+    auto checked = checkedSize(node, size);
+    if (failed(checked))
+      return failure();
+    size = *checked;
+  }
+  return success();
+}
+
+FailureOr<Dims> sizesOfInput(OnnxNode &node, unsigned i, StringRef what,
+                             std::optional<int64_t> most) {
+  if (node.isKnown(i))
+    return node.requireSizes(i, what);
+  Value given = RunTimeInts(node).input(i);
+  if (!most)
+    return readBoundedSizes(node, given);
+  return node.readSizes(
+      given, SmallVector<std::optional<int64_t>>(shapeOf(given)[0], most));
+}
+
+FailureOr<Value> positionsOfInput(OnnxNode &node, unsigned i) {
+  if (!node.isConstant(i)) {
+    Value x = node.flat(node.input(i));
+    return positionsOf(node, elementOf(x).isInteger(1)
+                                 ? x
+                                 : node.elementwise<NotOp>({node.equal(x, 0)}));
+  }
+  auto values = node.requireFloats(i, "elements");
+  if (failed(values))
+    return failure();
+  SmallVector<int64_t> found;
+  for (auto [place, value] : llvm::enumerate(*values))
+    if (value != 0)
+      found.push_back(place);
+  return node.integers(found);
+}
+
 FailureOr<Value> positionsOf(OnnxNode &node, Value truths) {
   RunTimeInts ints(node);
   Dim all = dimsOf(truths)[0];
@@ -211,8 +228,8 @@ FailureOr<Value> positionsOf(OnnxNode &node, Value truths) {
   Value holds = ints.vector(truths);
   Value number = ints.sums(holds, /*exclusive=*/false);
   Value last = ints.sizes(all);
-  Value to = ints.where(truths, ints.sub(number, ints.number(1)), last);
-  Value places = node.build<ExpandOp>(ints.number(0), ArrayRef<Dim>(all + 1));
+  Value to = node.where(truths, node.sub(number, 1), last);
+  Value places = node.expand(ints.number(0), {all + 1});
   places =
       node.build<ScatterElementsOp>(places, to, node.countTo(all), "none", 0);
   Value count = ints.last(number, all);

@@ -14,13 +14,16 @@
 
 namespace ingot::graph {
 
-/// Builds operators on scalars and vectors of 64-bit integers, which broadcast.
+/// Builds operators on scalars and vectors of 64-bit integers, which broadcast,
+/// beyond the arithmetic of OnnxNode.
 class RunTimeInts {
 public:
   explicit RunTimeInts(OnnxNode &node) : node(node) {}
 
-  mlir::Value number(int64_t value);
-  mlir::Value numbers(llvm::ArrayRef<int64_t> values);
+  mlir::Value number(int64_t value) { return node.integers({}, value); }
+  mlir::Value numbers(llvm::ArrayRef<int64_t> values) {
+    return node.integers(values);
+  }
   /// Returns sizes as an si64 vector.
   mlir::Value sizes(llvm::ArrayRef<Dim> sizes);
   mlir::Value sizes(const Dim &size) {
@@ -40,15 +43,8 @@ public:
   /// static `size` must not be 0.
   mlir::Value last(mlir::Value counts, const Dim &size);
 
-  mlir::Value add(mlir::Value x, mlir::Value y);
-  mlir::Value sub(mlir::Value x, mlir::Value y);
-  mlir::Value mul(mlir::Value x, mlir::Value y);
-  mlir::Value div(mlir::Value x, mlir::Value y);
-  mlir::Value min(mlir::Value x, mlir::Value y);
-  mlir::Value max(mlir::Value x, mlir::Value y);
-  mlir::Value less(mlir::Value x, mlir::Value y);
-  mlir::Value equal(mlir::Value x, mlir::Value y);
-  mlir::Value where(mlir::Value condition, mlir::Value x, mlir::Value y);
+  /// Returns x / y, or x where y is 0.
+  mlir::Value div(mlir::Value x, const OnnxNode::Operand &y);
   /// Returns x modulo y, a number in [0, y); y must be positive.
   mlir::Value modulo(mlir::Value x, mlir::Value y);
   /// Returns for each element of `vector` the product of the elements after it.
@@ -60,6 +56,9 @@ public:
   /// Returns `vector` with element at[i] replaced by values[i]; negative
   /// positions count from the end.
   mlir::Value put(mlir::Value vector, mlir::Value at, mlir::Value values);
+  /// Returns the `left` elements of `vector` for which the element of `mask` is
+  /// 0, not 1, in their order.
+  mlir::Value without(mlir::Value vector, mlir::Value mask, int64_t left);
   /// Returns the elements of `vector` at the positions `at`; positions out of
   /// range are clamped.
   mlir::Value take(mlir::Value vector, mlir::Value at);
@@ -72,6 +71,10 @@ private:
 /// Positions out of range are clamped.
 mlir::Value gatherAlong(OnnxNode &node, mlir::Value x, int64_t axis,
                         mlir::Value positions);
+/// Extends an axis of `x` by `count` zeros or empty strings at its end; returns
+/// `x` if `count` is not positive.
+mlir::Value extendedAlong(OnnxNode &node, mlir::Value x, int64_t axis,
+                          int64_t count);
 /// Cuts an axis of `x` to `size` elements, or extends it with zeros or empty
 /// strings.
 mlir::Value resizedAlong(OnnxNode &node, mlir::Value x, int64_t axis,
@@ -79,6 +82,11 @@ mlir::Value resizedAlong(OnnxNode &node, mlir::Value x, int64_t axis,
 /// Cuts a vector to `count` elements, or extends it with zeros or empty
 /// strings.
 mlir::Value resizedFlat(OnnxNode &node, mlir::Value flat, const Dim &count);
+/// Requires an axis of `x` to have at least `size` elements; if this is known
+/// only at run time, the generated program checks it. Fails, without a
+/// diagnostic, if the axis has fewer elements in every run.
+mlir::LogicalResult requireLength(OnnxNode &node, mlir::Value x, int64_t axis,
+                                  const Dim &size);
 /// Reshapes `x` to `sizes`. The generated program fails unless the numbers of
 /// elements are equal.
 mlir::Value reshapeAtRunTime(OnnxNode &node, mlir::Value x,
@@ -86,13 +94,26 @@ mlir::Value reshapeAtRunTime(OnnxNode &node, mlir::Value x,
 /// Returns the positions of the true elements of a boolean vector, as a vector
 /// whose length is data-dependent.
 mlir::FailureOr<mlir::Value> positionsOf(OnnxNode &node, mlir::Value truths);
+/// Returns the positions of the elements of input `i`, flattened, that are not
+/// 0: a constant if the elements are known when compiling.
+mlir::FailureOr<mlir::Value> positionsOfInput(OnnxNode &node, unsigned i);
 /// Returns a data-dependent size that equals `size` and is never negative: the
 /// generated program fails if `size` is negative.
 mlir::FailureOr<Dim> checkedSize(OnnxNode &node, const Dim &size);
+/// Replaces each of `sizes` that may be negative, but is not always, by its
+/// checkedSize.
+mlir::LogicalResult checkSizes(OnnxNode &node,
+                               llvm::MutableArrayRef<Dim> sizes);
 /// Returns a size for each element of `counts`, as OnnxNode::readSizes does,
 /// with upper bounds that are inferred or that the user has given. Fails, with
 /// a diagnostic, if `counts` has more than 64 elements or a bound is missing.
 mlir::FailureOr<Dims> readBoundedSizes(OnnxNode &node, mlir::Value counts);
+/// Returns the elements of input `i`, the `what` of the node, as sizes: numbers,
+/// expressions of sizes or data-dependent sizes. The upper bound of the latter
+/// is `most` or, if it is nullopt, is inferred or given by the user.
+mlir::FailureOr<Dims> sizesOfInput(OnnxNode &node, unsigned i,
+                                   llvm::StringRef what,
+                                   std::optional<int64_t> most = std::nullopt);
 
 // Defined in RunTimeReduction.cpp: reductions along axes that are known only at
 // run time.

@@ -5,6 +5,7 @@
 #include "compiler/import/operators/RunTimeSignal.h"
 
 #include "compiler/import/operators/RunTimeShapes.h"
+#include "compiler/import/operators/ShapeArguments.h"
 #include "dialects/graph/ops/Movement.h"
 
 using namespace mlir;
@@ -20,7 +21,7 @@ class TransformOfRun {
 public:
   TransformOfRun(OnnxNode &node, const Dim &length, bool inverse, bool onesided)
       : node(node), ints(node), length(length), inverse(inverse),
-        onesided(onesided), real(node.builder.getF64Type()) {}
+        onesided(onesided), real(node.f64()) {}
 
   /// Returns the number of results along the transformed axis.
   Dim bins() const {
@@ -31,7 +32,6 @@ public:
 
 private:
   Value number(double value) { return node.scalarConstant(value, real); }
-  Value mul(Value x, Value y) { return node.elementwise<MulOp>({x, y}); }
   Value sizeOf(const Dim &size) { return node.reshape(ints.sizes(size), {}); }
   Value part(Value x, int64_t which);
   /// Computes `cosines` and `sines` [samples, bins], the matrices with which
@@ -59,41 +59,37 @@ Value TransformOfRun::part(Value x, int64_t which) {
   Value y = node.cast(gatherAlong(node, x, 3, ints.numbers({which})), real);
   y = node.reshape(y, ArrayRef<Dim>(sizes).drop_back());
   if (which == 1 && sizes[3].known() != 2) {
-    Value isComplex = ints.equal(sizeOf(sizes[3]), ints.number(2));
-    y = ints.where(isComplex, y, node.scalarConstant(0, real));
+    Value isComplex = node.equal(sizeOf(sizes[3]), 2);
+    y = node.where(isComplex, y, 0);
   }
-  return buildTranspose(node.builder, node.loc, y, {0, 2, 1});
+  return node.transpose(y, {0, 2, 1});
 }
 
 void TransformOfRun::prepare(const Dim &samples) {
   Dim width = bins();
-  Value row = node.reshape(node.countTo(samples), ArrayRef<Dim>{samples, 1}),
-        column = node.reshape(node.countTo(width), ArrayRef<Dim>{1, width});
+  Value row = node.reshape(node.countTo(samples), {samples, 1}),
+        column = node.reshape(node.countTo(width), {1, width});
   Value whole = sizeOf(length);
   // Reduces the angles modulo a full turn, so that they stay small.
-  Value turns = ints.modulo(ints.mul(row, column), whole);
-  Value unit = node.elementwise<DivOp>(
-      {number((inverse ? 2 : -2) * 3.14159265358979323846),
-       node.cast(whole, real)});
-  Value angles = mul(node.cast(turns, real), unit);
+  Value turns = ints.modulo(node.mul(row, column), whole);
+  Value unit = node.div((inverse ? 2 : -2) * 3.14159265358979323846,
+                        node.cast(whole, real));
+  Value angles = node.mul(node.cast(turns, real), unit);
   // Samples after the transform's length are ignored. In the inverse of a
   // one-sided transform, the rows of the matrices are the bins of half of the
   // spectrum. The bins between the first and the middle one of the whole
   // spectrum also represent their mirror images, so they count twice.
   bool isHalf = onesided && inverse;
   Value limit = isHalf ? sizeOf(length.floorDiv(2) + 1) : whole;
-  Value weight =
-      inverse ? node.elementwise<DivOp>({number(1), node.cast(whole, real)})
-              : number(1);
+  Value weight = inverse ? node.div(1, node.cast(whole, real)) : number(1);
   if (isHalf) {
-    Value atEnd = node.elementwise<OrOp>(
-        {ints.equal(row, ints.number(0)),
-         ints.equal(ints.mul(row, ints.number(2)), whole)});
-    weight = ints.where(atEnd, weight, mul(weight, number(2)));
+    Value atEnd =
+        node.either(node.equal(row, 0), node.equal(node.mul(row, 2), whole));
+    weight = node.where(atEnd, weight, node.mul(weight, 2));
   }
-  weight = ints.where(ints.less(row, limit), weight, number(0));
-  cosines = node.cast(mul(node.build<CosOp>(angles), weight), real);
-  sines = node.cast(mul(node.build<SinOp>(angles), weight), real);
+  weight = node.where(node.less(row, limit), weight, 0);
+  cosines = node.cast(node.mul(node.build<CosOp>(angles), weight), real);
+  sines = node.cast(node.mul(node.build<SinOp>(angles), weight), real);
 }
 
 Value TransformOfRun::apply(Value x) {
@@ -101,22 +97,18 @@ Value TransformOfRun::apply(Value x) {
   Dims sizes = dimsOf(x);
   prepare(sizes[1]);
   Value re = part(x, 0), im = part(x, 1);
-  SmallVector<Value> results{
-      node.elementwise<SubOp>({times(re, cosines), times(im, sines)})};
+  SmallVector<Value> results{node.sub(times(re, cosines), times(im, sines))};
   if (parts() == 2)
-    results.push_back(
-        node.elementwise<AddOp>({times(re, sines), times(im, cosines)}));
+    results.push_back(node.add(times(re, sines), times(im, cosines)));
   for (Value &y : results) {
     if (!y)
       return {};
-    y = buildTranspose(node.builder, node.loc, node.cast(y, type), {0, 2, 1});
+    y = node.transpose(node.cast(y, type), {0, 2, 1});
     Dims column = dimsOf(y);
     column.push_back(1);
     y = node.reshape(y, column);
   }
-  return results.size() == 1
-             ? results[0]
-             : node.builder.createOrFold<ConcatOp>(node.loc, results, 3);
+  return results.size() == 1 ? results[0] : node.concat(results, 3);
 }
 
 /// Requires the last axis of `x` to have size 1 (real numbers) or 2 (real and
@@ -132,19 +124,18 @@ static LogicalResult checkParts(OnnxNode &node, Value x) {
   return success();
 }
 
-FailureOr<Value> transformAtRunTime(OnnxNode &node, Value x, int64_t axis,
-                                    const Dim &length, bool inverse,
-                                    bool onesided) {
+Value transformAtRunTime(OnnxNode &node, Value x, int64_t axis,
+                         const Dim &length, bool inverse, bool onesided) {
   if (failed(checkParts(node, x)))
-    return failure();
+    return {};
   Dims sizes = dimsOf(x);
   TransformOfRun transform(node, length, inverse, onesided);
   Dim outer = product(ArrayRef<Dim>(sizes).take_front(axis)),
       inner = product(ArrayRef<Dim>(sizes).drop_front(axis + 1).drop_back());
   Value y = transform.apply(
-      node.reshape(x, ArrayRef<Dim>{outer, sizes[axis], inner, sizes.back()}));
+      node.reshape(x, {outer, sizes[axis], inner, sizes.back()}));
   if (!y)
-    return failure();
+    return {};
   sizes[axis] = transform.bins();
   sizes.back() = transform.parts();
   return node.reshape(y, sizes);
@@ -169,18 +160,16 @@ static ImportResult transformAlongInput(OnnxNode &node,
   Value x = node.input(0), given = node.reshape(ints.input(2), {});
   Dims sizes = dimsOf(x);
   int64_t rank = sizes.size();
-  Value axis = ints.where(ints.less(given, ints.number(0)),
-                          ints.add(given, ints.number(rank)), given);
+  Value axis = node.where(node.less(given, 0), node.add(given, rank), given);
   Value places = ints.numbers(llvm::to_vector(llvm::seq<int64_t>(0, rank - 1)));
   Value own = ints.sizes(ArrayRef<Dim>(sizes).drop_back());
-  Value here = ints.equal(places, axis);
+  Value here = node.equal(places, axis);
   auto productIf = [&](Value truths) {
-    return node.reshape(ints.product(ints.where(truths, own, ints.number(1))),
-                        {1});
+    return node.reshape(ints.product(node.where(truths, own, 1)), {1});
   };
   auto read = readBoundedSizes(
-      node, ints.joined({productIf(ints.less(places, axis)), productIf(here),
-                         productIf(ints.less(axis, places))}));
+      node, ints.joined({productIf(node.less(places, axis)), productIf(here),
+                         productIf(node.less(axis, places))}));
   if (failed(read))
     return failure();
   Dim outer = (*read)[0], samples = (*read)[1], inner = (*read)[2];
@@ -194,7 +183,7 @@ static ImportResult transformAlongInput(OnnxNode &node,
     return failure();
   if (length || onesided) {
     auto result = readBoundedSizes(
-        node, ints.where(here, ints.sizes(transform.bins()), own));
+        node, node.where(here, ints.sizes(transform.bins()), own));
     if (failed(result))
       return failure();
     llvm::copy(*result, sizes.begin());
@@ -205,9 +194,7 @@ static ImportResult transformAlongInput(OnnxNode &node,
 
 /// Returns input `i`, a single integer, as a size.
 static FailureOr<Dim> sizeInput(OnnxNode &node, unsigned i, StringRef what) {
-  auto size = node.isKnown(i)
-                  ? node.requireSizes(i, what)
-                  : readBoundedSizes(node, RunTimeInts(node).input(i));
+  auto size = sizesOfInput(node, i, what);
   if (failed(size))
     return failure();
   if (size->size() != 1)
@@ -245,45 +232,46 @@ ImportResult dftAtRunTime(OnnxNode &node, std::optional<int64_t> axis) {
   return one(transformAtRunTime(node, x, *axis, *whole, inverse, onesided));
 }
 
-ImportResult stftAtRunTime(OnnxNode &node) {
+FailureOr<Value> framesOf(OnnxNode &node) {
   RunTimeInts ints(node);
   Value x = node.input(0), window = node.input(2);
   if (shapeOf(x).size() == 2)
-    x = node.reshape(x, ArrayRef<Dim>{dimsOf(x)[0], dimsOf(x)[1], 1});
+    x = node.reshape(x, {dimsOf(x)[0], dimsOf(x)[1], 1});
   Dim samples = dimsOf(x)[1], length = window ? dimsOf(window)[0] : samples;
   if (node.hasInput(3)) {
     auto given = sizeInput(node, 3, "frame_length");
     if (failed(given))
       return failure();
+    if (window && surelyDiffer(*given, length))
+      return node.invalid("frame_length must be the length of the window");
     if (window && mayDiffer(*given, length))
       node.checkEqual(*given, length);
     if (!window)
       length = *given;
   }
-  Value step = node.reshape(ints.input(1), {});
-  Value room = ints.sub(node.reshape(ints.sizes(samples), {}),
+  Value step = ints.vector(inputOrConstant(node, 1));
+  auto known = node.elementsIn(step).front();
+  if ((known && known->most() < 1) || length.most() < 1 ||
+      (samples - length).most() < 0)
+    return node.invalid("frame_step must be positive, and frame_length between "
+                        "1 and the number of samples");
+  step = node.reshape(step, {});
+  Value room = node.sub(node.reshape(ints.sizes(samples), {}),
                         node.reshape(ints.sizes(length), {}));
-  Value count = ints.add(ints.div(room, step), ints.number(1));
+  Value count = node.add(ints.div(room, step), 1);
   // If the frame is longer than the signal, or the step is not positive, the
   // number of frames becomes -1, so that the generated program fails when it
   // reads the number as a size.
-  Value isWrong = node.elementwise<OrOp>(
-      {ints.less(room, ints.number(0)), ints.less(step, ints.number(1))});
-  count = ints.where(isWrong, ints.number(-1), count);
+  Value isWrong = node.either(node.less(room, 0), node.less(step, 1));
+  count = node.where(isWrong, -1, count);
   auto frames = node.readSizes(node.reshape(count, {1}), {samples.most() + 1});
   if (failed(frames))
     return failure();
-  Value row = node.reshape(node.countTo(frames->front()),
-                           ArrayRef<Dim>{frames->front(), 1}),
-        column = node.reshape(node.countTo(length), ArrayRef<Dim>{1, length});
-  x = gatherAlong(node, x, 1, ints.add(ints.mul(row, step), column));
-  if (window)
-    x = node.elementwise<MulOp>(
-        {x, node.reshape(window, ArrayRef<Dim>{length, 1})});
-  if (!x)
-    return failure();
-  return one(transformAtRunTime(node, x, 2, length, /*inverse=*/false,
-                                node.intAttr("onesided", 1) != 0));
+  Value row = node.reshape(node.countTo(frames->front()), {frames->front(), 1}),
+        column = node.reshape(node.countTo(length), {1, length});
+  x = node.build<GatherOp>(x, node.add(node.mul(row, step), column), 1,
+                           /*inRange=*/true);
+  return window ? node.mul(x, node.reshape(window, {length, 1})) : x;
 }
 
 //===----------------------------------------------------------------------===//
@@ -294,23 +282,18 @@ namespace {
 /// Builds operators that compute with doubles.
 struct Doubles {
   OnnxNode &node;
-  Type real = node.builder.getF64Type();
+  Type real = node.f64();
 
-  Value number(double value) { return node.scalarConstant(value, real); }
   Value of(Value x) { return node.cast(x, real); }
-  Value add(Value x, Value y) { return node.elementwise<AddOp>({x, y}); }
-  Value sub(Value x, Value y) { return node.elementwise<SubOp>({x, y}); }
-  Value mul(Value x, Value y) { return node.elementwise<MulOp>({x, y}); }
-  Value div(Value x, Value y) { return node.elementwise<DivOp>({x, y}); }
   /// Convert frequencies from Hz to mel and back.
   Value toMel(Value hertz) {
-    return mul(number(2595 / 2.30258509299404568402),
-               node.build<LogOp>(add(number(1), div(hertz, number(700)))));
+    return node.mul(2595 / 2.30258509299404568402,
+                    node.build<LogOp>(node.add(1, node.div(hertz, 700))));
   }
   Value toHertz(Value mel) {
     Value power =
-        node.build<ExpOp>(mul(mel, number(2.30258509299404568402 / 2595)));
-    return mul(number(700), sub(power, number(1)));
+        node.build<ExpOp>(node.mul(mel, 2.30258509299404568402 / 2595));
+    return node.mul(700, node.sub(power, 1));
   }
 };
 } // namespace
@@ -318,67 +301,73 @@ struct Doubles {
 /// Returns the edges [count + 2] of the `count` mel bands, as bins of the
 /// spectrum: band i begins at edge i, has its peak at edge i + 1 and ends at
 /// edge i + 2.
-static Value melEdges(OnnxNode &node, const Dim &count, Value length) {
+static Value melEdges(OnnxNode &node, ArrayRef<Value> inputs, const Dim &count,
+                      Value length) {
   RunTimeInts ints(node);
   Doubles d{node};
-  auto scalar = [&](unsigned i) { return node.reshape(node.input(i), {}); };
-  Value first = d.toMel(d.of(scalar(3)));
-  Value step = d.div(d.sub(d.toMel(d.of(scalar(4))), first),
-                     d.of(node.reshape(ints.sizes(count + 2), {})));
+  Value first = d.toMel(d.of(inputs[3]));
+  Value step = node.div(node.sub(d.toMel(d.of(inputs[4])), first),
+                        d.of(node.reshape(ints.sizes(count + 2), {})));
   Value hertz =
-      d.toHertz(d.add(first, d.mul(d.of(node.countTo(count + 2)), step)));
-  Value bin = node.build<FloorOp>(d.div(
-      d.mul(d.of(ints.add(length, ints.number(1))), hertz), d.of(scalar(2))));
-  return node.cast(bin, node.builder.getIntegerType(64, /*isSigned=*/true));
+      d.toHertz(node.add(first, node.mul(d.of(node.countTo(count + 2)), step)));
+  Value bin = node.build<FloorOp>(
+      node.div(node.mul(d.of(node.add(length, 1)), hertz), d.of(inputs[2])));
+  return node.cast(bin, node.i64());
 }
 
-ImportResult melWeightsAtRunTime(OnnxNode &node, FloatType type) {
-  for (unsigned i = 0; i < node.numInputs(); ++i)
+/// The weights are those of triangular filters over the bins of a spectrum. All
+/// filters have the same width on the mel scale.
+ImportResult importMelWeightMatrix(OnnxNode &node) {
+  Type type = node.elementType(node.intAttr("output_datatype", 1));
+  if (!isa_and_nonnull<FloatType>(type))
+    return node.invalid("the output type must be a floating-point type");
+  SmallVector<Value> inputs;
+  for (unsigned i = 0; i < node.numInputs(); ++i) {
     if (tensorType(node.input(i)).getNumElements() != 1)
       return node.invalid("each input must have exactly one element");
+    inputs.push_back(node.reshape(inputOrConstant(node, i), {}));
+  }
   RunTimeInts ints(node);
   Doubles d{node};
-  Value length = node.reshape(ints.input(1), {});
+  Value length = node.cast(inputs[1], node.i64());
   Value one = ints.number(1);
   auto sizes = readBoundedSizes(
-      node,
-      ints.joined({ints.vector(ints.add(ints.div(length, ints.number(2)), one)),
-                   ints.input(0)}));
+      node, ints.joined({ints.vector(node.add(ints.div(length, 2), one)),
+                         ints.vector(inputs[0])}));
   if (failed(sizes))
     return failure();
   Dim bins = (*sizes)[0], count = (*sizes)[1];
-  Value edges = melEdges(node, count, length);
-  // The generated program fails if the edge of a mel band is outside of the
-  // spectrum.
+  Value edges = melEdges(node, inputs, count, length);
+  // If the edge of a mel band is outside of the spectrum, the model is invalid
+  // or, if edges are known only at run time, the generated program fails.
   Value isWrong =
-      node.elementwise<OrOp>({ints.less(edges, ints.number(0)),
-                              ints.less(ints.sizes(bins - 1), edges)});
+      node.either(node.less(edges, 0), node.less(ints.sizes(bins - 1), edges));
   Value wrong = node.build<ReduceSumOp>(node.cast(isWrong, elementOf(edges)),
                                         ArrayRef<int64_t>{0});
   auto none = node.readSizes(wrong, {0});
   if (failed(none))
     return failure();
+  if (none->front().least() > 0)
+    return node.invalid(
+        "lower_edge_hertz or upper_edge_hertz is outside of the spectrum");
   auto edgesFrom = [&](int64_t begin) {
-    return Value(node.build<SliceOp>(edges, ArrayRef<int64_t>{begin},
-                                     ArrayRef<int64_t>{1},
-                                     ArrayRef<Dim>(count)));
+    return node.slice(edges, 0, begin, count);
   };
   Value left = edgesFrom(0), centre = edgesFrom(1), right = edgesFrom(2);
-  Value bin = node.reshape(node.countTo(bins), ArrayRef<Dim>{bins, 1});
+  Value bin = node.reshape(node.countTo(bins), {bins, 1});
   auto share = [&](Value part, Value whole) {
     // If `whole` is 0, the quotient is not used.
-    return d.div(d.of(part), d.of(ints.max(whole, one)));
+    return node.div(d.of(part), d.of(node.max(whole, one)));
   };
-  Value rising = ints.where(ints.equal(left, centre), d.number(1),
-                            share(ints.sub(bin, left), ints.sub(centre, left)));
-  Value falling = share(ints.sub(right, bin), ints.sub(right, centre));
-  Value isRising =
-      node.elementwise<AndOp>({ints.less(bin, ints.add(centre, one)),
-                               ints.less(ints.sub(left, one), bin)});
-  Value isFalling = node.elementwise<AndOp>(
-      {ints.less(bin, right), ints.less(ints.sub(centre, one), bin)});
+  Value rising = node.where(node.equal(left, centre), 1,
+                            share(node.sub(bin, left), node.sub(centre, left)));
+  Value falling = share(node.sub(right, bin), node.sub(right, centre));
+  Value isRising = node.both(node.less(bin, node.add(centre, one)),
+                             node.less(node.sub(left, one), bin));
+  Value isFalling =
+      node.both(node.less(bin, right), node.less(node.sub(centre, one), bin));
   Value weights =
-      ints.where(isFalling, falling, ints.where(isRising, rising, d.number(0)));
+      node.where(isFalling, falling, node.where(isRising, rising, 0));
   return ingot::graph::one(node.cast(weights, type));
 }
 

@@ -11,15 +11,15 @@ namespace ingot::graph {
 /// Imports DFT along `axis` or, if that is nullopt, along the axis that input 2
 /// specifies.
 ImportResult dftAtRunTime(OnnxNode &node, std::optional<int64_t> axis);
-ImportResult stftAtRunTime(OnnxNode &node);
-/// Imports MelWeightMatrix with elements of `type`.
-ImportResult melWeightsAtRunTime(OnnxNode &node, mlir::FloatType type);
+/// Returns the frames of the signal of STFT, times the window: [batch, frames,
+/// frame length, parts].
+mlir::FailureOr<mlir::Value> framesOf(OnnxNode &node);
+ImportResult importMelWeightMatrix(OnnxNode &node);
 /// Returns the Fourier transform of length `length` along `axis` of x [...,
 /// parts], where the last axis has the real and the imaginary part, or only the
 /// real part.
-mlir::FailureOr<mlir::Value> transformAtRunTime(OnnxNode &node, mlir::Value x,
-                                                int64_t axis, const Dim &length,
-                                                bool inverse, bool onesided);
+mlir::Value transformAtRunTime(OnnxNode &node, mlir::Value x, int64_t axis,
+                               const Dim &length, bool inverse, bool onesided);
 
 } // namespace ingot::graph
 

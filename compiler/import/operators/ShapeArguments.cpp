@@ -24,6 +24,12 @@ FailureOr<Dims> sizesFromAttrOrInput(OnnxNode &node, StringRef name,
   return Dims(numbers.begin(), numbers.end());
 }
 
+Value inputOrConstant(OnnxNode &node, unsigned i) {
+  return node.hasInput(i) && node.isConstant(i)
+             ? node.constant(node.constantInput(i))
+             : node.input(i);
+}
+
 FailureOr<SmallVector<int64_t>>
 normalizeAxes(OnnxNode &node, ArrayRef<int64_t> axes, int64_t rank) {
   SmallVector<int64_t> result;
@@ -41,7 +47,7 @@ normalizeAxes(OnnxNode &node, ArrayRef<int64_t> axes, int64_t rank) {
 FailureOr<int64_t> axisOrFlat(OnnxNode &node, Value &x) {
   if (node.hasAttr("axis"))
     return node.axisAttr("axis", 0, shapeOf(x).size());
-  x = node.reshape(x, ArrayRef<Dim>(product(ArrayRef<Dim>(dimsOf(x)))));
+  x = node.reshape(x, {product(dimsOf(x))});
   return 0;
 }
 

@@ -19,6 +19,9 @@ attrOrInput(OnnxNode &node, llvm::StringRef name, int64_t sinceInput,
 /// Returns an empty list if this attribute or input is absent.
 mlir::FailureOr<Dims> sizesFromAttrOrInput(OnnxNode &node, llvm::StringRef name,
                                            int64_t sinceInput, unsigned i);
+/// Returns input `i`: a constant if its elements are known at compile time or
+/// the user gave data for it.
+mlir::Value inputOrConstant(OnnxNode &node, unsigned i);
 /// Converts `axes` of a tensor of rank `rank` to non-negative numbers. Fails
 /// with a diagnostic if an axis is repeated or out of range.
 mlir::FailureOr<llvm::SmallVector<int64_t>>

@@ -7,7 +7,7 @@
 // N. A short inverse transform of even length is split into two transforms of
 // half the length.
 
-#include "compiler/import/operators/OnnxImport.h"
+#include "compiler/import/operators/RunTimeShapes.h"
 #include "compiler/import/operators/RunTimeSignal.h"
 #include "dialects/graph/ops/Movement.h"
 
@@ -37,10 +37,6 @@ struct Transform {
   Value toReal(Value x) const;
 };
 } // namespace
-
-static Value transpose(OnnxNode &node, Value x, ArrayRef<int64_t> perm) {
-  return node.builder.createOrFold<TransposeOp>(node.loc, x, perm);
-}
 
 /// Writes the block at (`row`, `column`) of a transform matrix that multiplies
 /// a sample by the complex number `factor`: 2 x 2 for complex samples, 1 x 2
@@ -84,40 +80,35 @@ Value Transform::halved(Value x) const {
   int64_t batch = shapeOf(x)[0], parts = shapeOf(x)[2], half = length / 2;
   Type type = elementOf(x);
   auto part = [&](Value v, int64_t axis, int64_t start, int64_t size) {
-    return slice(node.builder, node.loc, v, axis, start, size);
+    return node.slice(v, axis, start, size);
   };
   Value low = part(x, 1, 0, half), high = part(x, 1, half, half);
-  Value sum = node.elementwise<AddOp>({low, high});
-  Value difference = node.elementwise<SubOp>({low, high});
+  Value sum = node.add(low, high);
+  Value difference = node.sub(low, high);
   std::vector<double> straight, crossed;
   for (int64_t j = 0; j < half; ++j) {
     auto [re, im] = rotation(j, length);
     straight.insert(straight.end(), {re, parts == 1 ? im : re});
     crossed.insert(crossed.end(), {-im, im});
   }
-  Value turned = node.elementwise<MulOp>(
-      {difference, floatConstant(node, {half, 2}, straight, type)});
+  Value turned =
+      node.mul(difference, floatConstant(node, {half, 2}, straight, type));
   if (parts == 2) {
-    Value swapped = node.builder.createOrFold<ConcatOp>(
-        node.loc,
-        ValueRange{part(difference, 2, 1, 1), part(difference, 2, 0, 1)}, 2);
-    turned = node.elementwise<AddOp>(
-        {turned,
-         node.elementwise<MulOp>(
-             {swapped, floatConstant(node, {half, 2}, crossed, type)})});
+    Value swapped =
+        node.concat({part(difference, 2, 1, 1), part(difference, 2, 0, 1)}, 2);
+    turned = node.add(turned, node.mul(swapped, floatConstant(node, {half, 2},
+                                                              crossed, type)));
   }
   Transform inner{node, half, inverse, /*onesided=*/false, /*scaled=*/false};
   Value even = node.reshape(inner.direct(sum), {batch, half, 1, 2}),
         odd = node.reshape(inner.direct(turned), {batch, half, 1, 2});
-  Value y =
-      node.builder.createOrFold<ConcatOp>(node.loc, ValueRange{even, odd}, 2);
+  Value y = node.concat({even, odd}, 2);
   y = node.reshape(y, {batch, length, 2});
   if (onesided)
     y = part(y, 1, 0, length / 2 + 1);
   if (!inverse)
     return y;
-  return node.elementwise<MulOp>(
-      {y, node.scalarConstant(1.0 / static_cast<double>(length), type)});
+  return node.mul(y, 1.0 / static_cast<double>(length));
 }
 
 /// Computes a transform of length n1 * n2 in two steps. Sample n2 * i + j
@@ -138,24 +129,24 @@ Value Transform::inTwoSteps(Value x, int64_t n1) const {
                  n2 * 2, j * 2, k2 * 2, 2, {re * scale, im * scale});
       }
   Type type = elementOf(x);
-  x = transpose(node, node.reshape(x, {batch, n1, n2, parts}), {0, 2, 1, 3});
+  x = node.transpose(node.reshape(x, {batch, n1, n2, parts}), {0, 2, 1, 3});
   x = node.build<MatMulOp>(
       node.reshape(x, {batch * n2, n1 * parts}),
       floatConstant(node, {n1 * parts, n1 * 2}, first, type));
-  x = transpose(node, node.reshape(x, {batch, n2, n1, 2}), {2, 0, 1, 3});
+  x = node.transpose(node.reshape(x, {batch, n2, n1, 2}), {2, 0, 1, 3});
   x = node.build<MatMulOp>(
       node.reshape(x, {n1, batch, n2 * 2}),
       floatConstant(node, {n1, n2 * 2, n2 * 2}, second, type));
-  x = transpose(node, node.reshape(x, {n1, batch, n2, 2}), {1, 2, 0, 3});
+  x = node.transpose(node.reshape(x, {n1, batch, n2, 2}), {1, 2, 0, 3});
   x = node.reshape(x, {batch, length, 2});
-  return onesided ? slice(node.builder, node.loc, x, 1, 0, length / 2 + 1) : x;
+  return onesided ? node.slice(x, 1, 0, length / 2 + 1) : x;
 }
 
 /// Computes the inverse of a one-sided transform: converts x [batch, bins, 2]
 /// to [batch, length, 1].
 Value Transform::toReal(Value x) const {
   int64_t batch = shapeOf(x)[0], bins = std::min(shapeOf(x)[1], length / 2 + 1);
-  x = slice(node.builder, node.loc, x, 1, 0, bins);
+  x = node.slice(x, 1, 0, bins);
   std::vector<double> matrix(bins * 2 * length);
   for (int64_t k = 0; k < bins; ++k)
     for (int64_t t = 0; t < length; ++t) {
@@ -179,7 +170,7 @@ Value Transform::toReal(Value x) const {
 /// if a matrix would be too large.
 Value Transform::along(Value x) const {
   if (shapeOf(x)[1] > length)
-    x = slice(node.builder, node.loc, x, 1, 0, length);
+    x = node.slice(x, 1, 0, length);
   int64_t samples = shapeOf(x)[1], parts = shapeOf(x)[2];
   constexpr int64_t large = int64_t(1) << 18, tooLarge = int64_t(1) << 26;
   int64_t elements = samples * parts * length * 2;
@@ -200,12 +191,7 @@ Value Transform::along(Value x) const {
     return elements > tooLarge ? Value() : direct(x);
   if (twoSteps > tooLarge)
     return {};
-  if (samples < length) {
-    Value zero = node.scalarConstant(0, elementOf(x));
-    x = PadOp::create(node.builder, node.loc, x, zero,
-                      ArrayRef<int64_t>{0, 0, 0},
-                      ArrayRef<int64_t>{0, length - samples, 0});
-  }
+  x = extendedAlong(node, x, 1, length - samples);
   return inTwoSteps(x, n1);
 }
 
@@ -221,13 +207,7 @@ static ImportResult transformAxis(OnnxNode &node, Value x, int64_t axis,
                         "size 1 (real) or 2 (complex), another axis to "
                         "transform, and a positive transform length");
   if (inverse && onesided && parts == 1) {
-    x = PadOp::create(node.builder, node.loc, x,
-                      node.scalarConstant(0, elementOf(x)),
-                      SmallVector<int64_t>(rank, 0), [&] {
-                        SmallVector<int64_t> high(rank, 0);
-                        high.back() = 1;
-                        return high;
-                      }());
+    x = extendedAlong(node, x, rank - 1, 1);
     parts = 2;
   }
   SmallVector<int64_t> perm;
@@ -235,7 +215,7 @@ static ImportResult transformAxis(OnnxNode &node, Value x, int64_t axis,
     if (i != axis)
       perm.push_back(i);
   perm.append({axis, rank - 1});
-  x = transpose(node, x, perm);
+  x = node.transpose(x, perm);
   SmallVector<int64_t> shape(shapeOf(x));
   int64_t batch = ShapedType::getNumElements(ArrayRef(shape).drop_back(2));
   Transform transform{node, length, inverse, onesided};
@@ -243,9 +223,7 @@ static ImportResult transformAxis(OnnxNode &node, Value x, int64_t axis,
   // become zero after rounding; inverse transforms are not, see
   // Transform::along.
   Type type = elementOf(x);
-  Type wide = type.isF32() && !inverse && length <= 64
-                  ? node.builder.getF64Type()
-                  : type;
+  Type wide = type.isF32() && !inverse && length <= 64 ? node.f64() : type;
   Value y = transform.along(
       node.cast(node.reshape(x, {batch, shape[rank - 2], parts}), wide));
   if (y)
@@ -255,14 +233,7 @@ static ImportResult transformAxis(OnnxNode &node, Value x, int64_t axis,
                             " is not supported");
   shape[rank - 2] = shapeOf(y)[1];
   shape[rank - 1] = shapeOf(y)[2];
-  return SmallVector<Value>{
-      transpose(node, node.reshape(y, shape), inversePermutation(perm))};
-}
-
-/// Whether input `i` is absent, or all its elements are numbers known at
-/// compile time.
-static bool isNumber(OnnxNode &node, unsigned i) {
-  return !node.hasInput(i) || node.isConstant(i);
+  return one(node.transpose(node.reshape(y, shape), inversePermutation(perm)));
 }
 
 static ImportResult importDFT(OnnxNode &node) {
@@ -286,7 +257,7 @@ static ImportResult importDFT(OnnxNode &node) {
   if (*normal == rank - 1)
     return node.invalid(
         "the last axis, of real and imaginary parts, cannot be transformed");
-  if (hasDynamicSizes(x.getType()) || !isNumber(node, 1))
+  if (hasDynamicSizes(x.getType()) || (node.hasInput(1) && !node.isConstant(1)))
     return dftAtRunTime(node, *normal);
   bool inverse = node.intAttr("inverse", 0) != 0,
        onesided = node.intAttr("onesided", 0) != 0;
@@ -311,95 +282,16 @@ static ImportResult importSTFT(OnnxNode &node) {
   for (auto [i, what] : {std::pair(1, "frame_step"), {3, "frame_length"}})
     if (node.hasInput(i) && tensorType(node.input(i)).getNumElements() != 1)
       return node.invalid(Twine(what) + " must have exactly one element");
-  if (hasDynamicSizes(x.getType()) || !isNumber(node, 1) ||
-      !isNumber(node, 3) || (window && hasDynamicSizes(window.getType())))
-    return stftAtRunTime(node);
-  auto step = node.requireInts(1, "frame_step");
-  if (failed(step))
+  FailureOr<Value> frames = framesOf(node);
+  if (failed(frames))
     return failure();
-  if (shapeOf(x).size() == 2)
-    x = node.reshape(x, {shapeOf(x)[0], shapeOf(x)[1], 1});
-  int64_t samples = shapeOf(x)[1],
-          length = window ? shapeOf(window)[0] : samples;
-  if (node.hasInput(3)) {
-    auto given = node.requireInts(3, "frame_length");
-    if (failed(given))
-      return failure();
-    length = given->front();
-  }
-  if (step->front() < 1 || length < 1 || length > samples ||
-      (window && shapeOf(window)[0] != length))
-    return node.invalid(
-        "frame_step must be positive, frame_length between 1 and the number of "
-        "samples, and the length of the window must be frame_length");
-  int64_t frames = 1 + (samples - length) / step->front();
-  SmallVector<int64_t> positions;
-  for (int64_t frame = 0; frame < frames; ++frame)
-    for (int64_t i = 0; i < length; ++i)
-      positions.push_back(frame * step->front() + i);
-  auto type = RankedTensorType::get(
-      {frames, length}, node.builder.getIntegerType(64, /*isSigned=*/true));
-  Value indices =
-      node.constant(DenseElementsAttr::get(type, ArrayRef(positions)));
-  x = GatherOp::create(node.builder, node.loc, x, indices, 1, /*inRange=*/true);
-  if (window) {
-    x = node.elementwise<MulOp>({x, node.reshape(window, {length, 1})});
-    if (!x)
-      return failure();
-  }
-  return transformAxis(node, x, 2, length, /*inverse=*/false,
-                       node.intAttr("onesided", 1) != 0);
-}
-
-/// Imports MelWeightMatrix: the weights of triangular filters over the bins of
-/// a spectrum. All filters have the same width on the mel scale.
-static ImportResult importMelWeightMatrix(OnnxNode &node) {
-  Type type = node.elementType(node.intAttr("output_datatype", 1));
-  if (!isa_and_nonnull<FloatType>(type))
-    return node.invalid("the output type must be a floating-point type");
-  for (unsigned i = 0; i < node.numInputs(); ++i)
-    if (!node.isConstant(i))
-      return melWeightsAtRunTime(node, cast<FloatType>(type));
-  auto bands = node.requireInts(0, "num_mel_bins"),
-       length = node.requireInts(1, "dft_length"),
-       rate = node.requireInts(2, "sample_rate");
-  auto low = node.requireFloats(3, "lower_edge_hertz"),
-       high = node.requireFloats(4, "upper_edge_hertz");
-  if (failed(bands) || failed(length) || failed(rate) || failed(low) ||
-      failed(high))
-    return failure();
-  int64_t count = bands->front(), bins = length->front() / 2 + 1;
-  if (count < 0 || bins < 1 || rate->front() < 1)
-    return node.invalid("num_mel_bins must be 0 or more, and dft_length and "
-                        "sample_rate must be positive");
-  auto mel = [](double hertz) { return 2595 * std::log10(1 + hertz / 700); };
-  double first = mel(low->front()),
-         step = (mel(high->front()) - first) / static_cast<double>(count + 2);
-  SmallVector<int64_t> edges;
-  for (int64_t i = 0; i < count + 2; ++i) {
-    double hertz =
-        700 *
-        (std::pow(10.0, (first + static_cast<double>(i) * step) / 2595) - 1);
-    double bin = std::floor(static_cast<double>(length->front() + 1) * hertz /
-                            static_cast<double>(rate->front()));
-    edges.push_back(static_cast<int64_t>(bin));
-    if (bin < 0 || edges.back() >= bins)
-      return node.invalid(
-          "lower_edge_hertz or upper_edge_hertz is outside of the spectrum");
-  }
-  std::vector<double> weights(bins * count, 0);
-  for (int64_t i = 0; i < count; ++i) {
-    int64_t left = edges[i], centre = edges[i + 1], right = edges[i + 2];
-    for (int64_t bin = left; bin <= centre; ++bin)
-      weights[bin * count + i] = left == centre
-                                     ? 1
-                                     : static_cast<double>(bin - left) /
-                                           static_cast<double>(centre - left);
-    for (int64_t bin = centre; bin < right; ++bin)
-      weights[bin * count + i] = static_cast<double>(right - bin) /
-                                 static_cast<double>(right - centre);
-  }
-  return SmallVector<Value>{floatConstant(node, {bins, count}, weights, type)};
+  bool onesided = node.intAttr("onesided", 1) != 0;
+  Dim length = dimsOf(*frames)[2];
+  if (hasDynamicSizes(frames->getType()))
+    return one(transformAtRunTime(node, *frames, 2, length, /*inverse=*/false,
+                                  onesided));
+  return transformAxis(node, *frames, 2, *length.known(), /*inverse=*/false,
+                       onesided);
 }
 
 void registerSignalImports(OnnxRegistry &registry) {

@@ -38,7 +38,7 @@ static int64_t roomFor(Value x) {
 /// and returns the strings.
 template <typename OpT, typename... Operands>
 static FailureOr<Value> written(OnnxNode &node, Value x, Operands... operands) {
-  Type i64 = integer(node, 64, /*isSigned=*/true);
+  Type i64 = node.i64();
   int64_t room = roomFor(x);
   if (tensorType(x).getNumElements() == 0)
     return x;
@@ -119,7 +119,7 @@ static ImportResult importStringConcat(OnnxNode &node) {
     return node.invalid("the shapes do not broadcast");
   for (Value &operand : operands)
     if (dimsOf(operand) != *sizes)
-      operand = node.build<ExpandOp>(operand, ArrayRef(*sizes));
+      operand = node.expand(operand, *sizes);
   return one(written<JoinStringsOp>(node, operands[0], ValueRange(operands)));
 }
 
@@ -130,16 +130,13 @@ static Value keptAndNone(OnnxNode &node, Value x, ArrayRef<std::string> words) {
   Type byte = integer(node, 8, /*isSigned=*/false);
   Value stops =
       buildStrings(node.builder, node.loc, {1, int64_t(words.size())}, words);
-  Value same = node.elementwise<EqualOp>(
-      {node.reshape(x, ArrayRef<Dim>{count, 1}), stops});
+  Value same = node.equal(node.reshape(x, {count, 1}), stops);
   Value dropped =
       node.build<ReduceMaxOp>(node.cast(same, byte), ArrayRef<int64_t>{1});
-  dropped = node.reshape(dropped, ArrayRef<Dim>{count});
+  dropped = node.reshape(dropped, {count});
   Value none = node.build<ReduceMinOp>(dropped, ArrayRef<int64_t>{0});
-  Value kept =
-      node.elementwise<EqualOp>({dropped, node.scalarConstant(0, byte)});
-  return node.build<ConcatOp>(
-      ValueRange{kept, node.cast(none, node.builder.getI1Type())}, 0);
+  Value kept = node.equal(dropped, 0);
+  return node.concat({kept, node.cast(none, node.builder.getI1Type())}, 0);
 }
 
 static ImportResult importStringNormalizer(OnnxNode &node) {
@@ -150,7 +147,7 @@ static ImportResult importStringNormalizer(OnnxNode &node) {
     return node.invalid("unknown case_change_action `" + action + "`");
   if ((rank != 1 && rank != 2) || (rank == 2 && !(dimsOf(x)[0] == 1)))
     return node.invalid("the input must have the shape [C] or [1, C]");
-  x = node.reshape(x, ArrayRef<Dim>{dimsOf(x).back()});
+  x = node.reshape(x, {dimsOf(x).back()});
   SmallVector<std::string> words = node.stringsAttr("stopwords");
   Value empty = buildStrings(node.builder, node.loc, {1}, {std::string()});
   if (tensorType(x).getNumElements() == 0) {
@@ -166,7 +163,7 @@ static ImportResult importStringNormalizer(OnnxNode &node) {
         word = inLowerCase(word);
     }
     Value kept = keptAndNone(node, compared, words);
-    Value all = node.build<ConcatOp>(ValueRange{x, empty}, 0);
+    Value all = node.concat({x, empty}, 0);
     x = node.valueAs("Compress", {all, kept});
     if (!x)
       return failure();
@@ -178,7 +175,7 @@ static ImportResult importStringNormalizer(OnnxNode &node) {
     x = *changed;
   }
   if (rank == 2)
-    x = node.reshape(x, ArrayRef<Dim>{1, dimsOf(x)[0]});
+    x = node.reshape(x, {1, dimsOf(x)[0]});
   return one(x);
 }
 
@@ -195,21 +192,19 @@ static FailureOr<Value> readPieces(OnnxNode &node, OP op, int64_t pieces,
   auto used = node.readSizes(op.getUsed(), {pieces, room});
   if (failed(used))
     return failure();
-  Type i64 = integer(node, 64, /*isSigned=*/true);
+  Type i64 = node.i64();
   Dims sizes = dimsOf(op.getX());
   op.getCharacters().setType(characters(node, (*used)[1].most()));
   sizes.push_back((*used)[0].most());
   op.getBegins().setType(tensorOf(sizes, i64));
-  SmallVector<int64_t> starts(sizes.size()), steps(sizes.size(), 1);
   sizes.back() = (*used)[0];
-  Value begins =
-      node.build<SliceOp>(op.getBegins(), starts, steps, ArrayRef<Dim>(sizes));
+  Value begins = node.cut(op.getBegins(), sizes);
   return node.build<StringsOp>(op.getCharacters(), begins);
 }
 
 static ImportResult importStringSplit(OnnxNode &node) {
   Value x = node.input(0);
-  Type i64 = integer(node, 64, /*isSigned=*/true);
+  Type i64 = node.i64();
   int64_t room = 2 * roomFor(x), splits = node.intAttr("maxsplit", -1);
   if (node.hasAttr("maxsplit") && splits < 0)
     splits = -1;
@@ -222,9 +217,8 @@ static ImportResult importStringSplit(OnnxNode &node) {
     SmallVector<int64_t> shape;
     for (const Dim &size : sizes)
       shape.push_back(size.most());
-    return SmallVector<Value>{
-        buildStrings(node.builder, node.loc, shape, {}),
-        node.cast(node.elementwise<EqualOp>({x, none}), i64)};
+    return SmallVector<Value>{buildStrings(node.builder, node.loc, shape, {}),
+                              node.cast(node.equal(x, none), i64)};
   }
   sizes.push_back(pieces);
   auto split = SplitStringsOp::create(
@@ -308,7 +302,7 @@ static ImportResult importTokenizer(OnnxNode &node) {
                             "export the model with a pattern without it");
   int64_t room = 2 * roomFor(x) + int64_t(pad.size()) + 1;
   Dims sizes = dimsOf(x);
-  Type i64 = integer(node, 64, /*isSigned=*/true);
+  Type i64 = node.i64();
   if (tensorType(x).getNumElements() == 0)
     return node.unsupported("an input without strings is not supported",
                             "give an input with at least one string");

@@ -28,14 +28,8 @@ static Value countGrams(OnnxNode &node, Value x, ArrayRef<int64_t> pool,
   // n-grams would extend beyond the end of the row are masked below.
   Dim places = length.known() ? length - reach : length;
   Type type = elementOf(x);
-  if (!length.known() && reach > 0) {
-    Value more = strings.empty() ? node.scalarConstant(0, type)
-                                 : buildStrings(node.builder, node.loc, {},
-                                                {std::string()});
-    x = node.builder.createOrFold<PadOp>(node.loc, x, more,
-                                         ArrayRef<int64_t>{0, 0},
-                                         ArrayRef<int64_t>{0, reach});
-  }
+  if (!length.known())
+    x = extendedAlong(node, x, 1, reach);
   Value found;
   for (int64_t item = 0; item < n; ++item) {
     SmallVector<Attribute> column;
@@ -52,23 +46,21 @@ static Value countGrams(OnnxNode &node, Value x, ArrayRef<int64_t> pool,
             ? node.constant(DenseElementsAttr::get(
                   RankedTensorType::get({1, 1, grams}, type), column))
             : buildStrings(node.builder, node.loc, {1, 1, grams}, words);
-    Value part = node.builder.createOrFold<SliceOp>(
-        node.loc, x, ArrayRef<int64_t>{0, item * distance},
-        ArrayRef<int64_t>{1, 1}, ArrayRef<Dim>({rows, places}));
-    Value has = node.reshape(part, Dims{rows, places, 1});
-    Value same = node.elementwise<EqualOp>({has, wanted});
-    found = found ? node.elementwise<AndOp>({found, same}) : same;
+    Value has = node.reshape(node.slice(x, 1, item * distance, places),
+                             {rows, places, 1});
+    Value same = node.equal(has, wanted);
+    found = found ? node.both(found, same) : same;
   }
   if (!length.known()) {
     RunTimeInts ints(node);
     Value isInside =
-        ints.less(node.countTo(places), ints.sizes(length - reach));
-    found = node.elementwise<AndOp>({found, node.alignAt(isInside, 1, 3)});
+        node.less(node.countTo(places), ints.sizes(length - reach));
+    found = node.both(found, node.alignAt(isInside, 1, 3));
   }
-  Type f32 = node.builder.getF32Type();
+  Type f32 = node.f32();
   Value sum = node.build<ReduceSumOp>(node.cast(found, f32),
                                       node.builder.getDenseI64ArrayAttr({1}));
-  return node.reshape(sum, Dims{rows, grams});
+  return node.reshape(sum, {rows, grams});
 }
 
 static ImportResult importTfIdf(OnnxNode &node) {
@@ -114,23 +106,18 @@ static ImportResult importTfIdf(OnnxNode &node) {
 
   Value x = node.input(0);
   Dim length = dimsOf(x).back(), rows = shape.size() == 2 ? dimsOf(x)[0] : 1;
-  x = node.reshape(x, Dims{rows, length});
+  x = node.reshape(x, {rows, length});
   // A number of the pool that exceeds int32 equals no element of an int32
   // input.
   if (strings.empty() &&
       !llvm::all_of(pool, [](int64_t item) { return llvm::isInt<32>(item); }))
-    x = node.cast(x, node.builder.getIntegerType(64, /*isSigned=*/true));
-  Type f32 = node.builder.getF32Type();
+    x = node.cast(x, node.i64());
+  Type f32 = node.f32();
   // For each output: the number of its column in the concatenated counts of
   // n-grams. Column 0 is always 0, for outputs without an n-gram.
   SmallVector<int64_t> place(outputs, 0);
   SmallVector<Value> counts;
-  if (auto known = rows.known())
-    counts.push_back(node.constant(
-        DenseElementsAttr::get(RankedTensorType::get({*known, 1}, f32), 0.0f)));
-  else
-    counts.push_back(node.build<ExpandOp>(node.scalarConstant(0, f32),
-                                          ArrayRef<Dim>({rows, 1})));
+  counts.push_back(node.expand(node.scalarConstant(0, f32), {rows, 1}));
   int64_t columns = 1;
   size_t gram = 0;
   for (int64_t n = 1; n <= int64_t(starts.size()); ++n) {
@@ -158,7 +145,7 @@ static ImportResult importTfIdf(OnnxNode &node) {
       Value count =
           countGrams(node, x, ArrayRef<int64_t>(pool).slice(begin, end - begin),
                      strings, n, distance);
-      sum = sum ? node.elementwise<AddOp>({sum, count}) : count;
+      sum = sum ? node.add(sum, count) : count;
     }
     if (!sum)
       continue;
@@ -167,24 +154,16 @@ static ImportResult importTfIdf(OnnxNode &node) {
     columns += grams;
     counts.push_back(sum);
   }
-  Value all =
-      counts.size() == 1
-          ? counts[0]
-          : ConcatOp::create(node.builder, node.loc, counts, 1).getResult();
-  auto indexType = RankedTensorType::get(
-      {outputs}, node.builder.getIntegerType(64, /*isSigned=*/true));
-  Value y = GatherOp::create(
-      node.builder, node.loc, all,
-      node.constant(DenseElementsAttr::get(indexType, ArrayRef(place))), 1,
-      /*inRange=*/true);
+  Value all = counts.size() == 1 ? counts[0] : node.concat(counts, 1);
+  Value y = node.build<GatherOp>(all, node.integers(place), 1,
+                                 /*inRange=*/true);
   if (mode == "IDF")
-    y = node.elementwise<MinimumOp>({y, node.scalarConstant(1, f32)});
+    y = node.min(y, 1);
   if (mode != "TF" && !weights.empty()) {
     SmallVector<double> byOutput(outputs, 0);
     for (auto [index, weight] : llvm::zip_equal(indexes, weights))
       byOutput[index] = weight;
-    y = node.elementwise<MulOp>(
-        {y, floatConstant(node, {outputs}, byOutput, f32)});
+    y = node.mul(y, floatConstant(node, {outputs}, byOutput, f32));
   }
   return one(
       node.reshape(y, shape.size() == 1 ? Dims{outputs} : Dims{rows, outputs}));

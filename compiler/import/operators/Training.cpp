@@ -42,26 +42,16 @@ public:
   Value running(unsigned i, unsigned which = 0) const {
     return node.input(2 + (2 + which) * count + i);
   }
-  double attr(StringRef name, double otherwise) const {
-    return node.floatAttr(name, otherwise);
-  }
   /// Returns `value` as a scalar constant of the element type of `like`.
   Value number(double value, Value like) {
     return node.scalarConstant(value, elementOf(like));
   }
-  template <typename OpT> Value apply(ValueRange operands) {
-    return node.elementwise<OpT>(operands);
-  }
-  Value add(Value a, Value b) { return apply<AddOp>({a, b}); }
-  Value sub(Value a, Value b) { return apply<SubOp>({a, b}); }
-  Value mul(Value a, Value b) { return apply<MulOp>({a, b}); }
-  Value div(Value a, Value b) { return apply<DivOp>({a, b}); }
-  Value scaled(double factor, Value a) { return mul(number(factor, a), a); }
-  Value root(Value a) { return apply<SqrtOp>(a); }
+  Value scaled(double factor, Value a) { return node.mul(factor, a); }
+  Value root(Value a) { return node.elementwise<SqrtOp>(a); }
 
   Value gradient(unsigned i) {
-    return add(scaled(attr("norm_coefficient", 0), x(i)),
-               node.input(2 + count + i));
+    return node.add(scaled(node.floatAttr("norm_coefficient", 0), x(i)),
+                    node.input(2 + count + i));
   }
   /// Return the learning rate (input 0) and the step number (input 1), in the
   /// element type of `like`.
@@ -69,9 +59,7 @@ public:
   Value step(Value like) { return node.cast(node.input(1), elementOf(like)); }
   /// Returns `first` in the first step, `later` in all others.
   Value unlessFirst(Value later, Value first) {
-    Value zero = node.scalarConstant(0, elementOf(node.input(1)));
-    return apply<WhereOp>(
-        {apply<GreaterOp>({node.input(1), zero}), later, first});
+    return node.where(node.greater(node.input(1), 0), later, first);
   }
 
   OnnxNode &node;
@@ -97,11 +85,11 @@ static ImportResult importAdagrad(OnnxNode &node) {
   for (unsigned i = 0; i < o.count; ++i) {
     Value x = o.x(i), g = o.gradient(i);
     Value decay =
-        o.add(o.number(1, x), o.scaled(o.attr("decay_factor", 0), o.step(x)));
-    squares.push_back(o.add(o.running(i), o.mul(g, g)));
-    Value width = o.add(o.root(squares[i]), o.number(o.attr("epsilon", 0), x));
+        node.add(1, o.scaled(node.floatAttr("decay_factor", 0), o.step(x)));
+    squares.push_back(node.add(o.running(i), node.mul(g, g)));
+    Value width = node.add(o.root(squares[i]), node.floatAttr("epsilon", 0));
     tensors.push_back(
-        o.sub(x, o.div(o.mul(o.div(o.rate(x), decay), g), width)));
+        node.sub(x, node.div(node.mul(node.div(o.rate(x), decay), g), width)));
   }
   return results({tensors, squares});
 }
@@ -110,22 +98,25 @@ static ImportResult importAdam(OnnxNode &node) {
   Optimizer o(node, 4);
   if (failed(o.check()))
     return failure();
-  double alpha = o.attr("alpha", 0.9), beta = o.attr("beta", 0.999);
+  double alpha = node.floatAttr("alpha", 0.9),
+         beta = node.floatAttr("beta", 0.999);
   SmallVector<Value> tensors, means, squares;
   for (unsigned i = 0; i < o.count; ++i) {
-    Value x = o.x(i), g = o.gradient(i), one = o.number(1, x);
+    Value x = o.x(i), g = o.gradient(i);
     auto left = [&](double decay) {
-      return o.sub(one, o.apply<PowOp>({o.number(decay, x), o.step(x)}));
+      return node.sub(1, node.pow(decay, o.step(x)));
     };
     Value rate = o.unlessFirst(
-        o.div(o.mul(o.rate(x), o.root(left(beta))), left(alpha)), o.rate(x));
+        node.div(node.mul(o.rate(x), o.root(left(beta))), left(alpha)),
+        o.rate(x));
     means.push_back(
-        o.add(o.scaled(alpha, o.running(i)), o.scaled(1 - alpha, g)));
-    squares.push_back(o.add(o.scaled(beta, o.running(i, 1)),
-                            o.scaled(1 - beta, o.mul(g, g))));
-    Value width = o.add(o.root(squares[i]), o.number(o.attr("epsilon", 0), x));
-    Value moved = o.sub(x, o.div(o.mul(rate, means[i]), width));
-    tensors.push_back(o.scaled(1 - o.attr("norm_coefficient_post", 0), moved));
+        node.add(o.scaled(alpha, o.running(i)), o.scaled(1 - alpha, g)));
+    squares.push_back(node.add(o.scaled(beta, o.running(i, 1)),
+                               o.scaled(1 - beta, node.mul(g, g))));
+    Value width = node.add(o.root(squares[i]), node.floatAttr("epsilon", 0));
+    Value moved = node.sub(x, node.div(node.mul(rate, means[i]), width));
+    tensors.push_back(
+        o.scaled(1 - node.floatAttr("norm_coefficient_post", 0), moved));
   }
   return results({tensors, means, squares});
 }
@@ -137,15 +128,16 @@ static ImportResult importMomentum(OnnxNode &node) {
   std::string mode = node.stringAttr("mode", "standard");
   if (mode != "standard" && mode != "nesterov")
     return node.invalid("unknown mode `" + mode + "`");
-  double alpha = o.attr("alpha", 0), beta = o.attr("beta", 0);
+  double alpha = node.floatAttr("alpha", 0), beta = node.floatAttr("beta", 0);
   SmallVector<Value> tensors, momenta;
   for (unsigned i = 0; i < o.count; ++i) {
     Value x = o.x(i), g = o.gradient(i);
     Value share = o.unlessFirst(o.number(beta, x), o.number(1, x));
-    momenta.push_back(o.add(o.scaled(alpha, o.running(i)), o.mul(share, g)));
-    Value way =
-        mode == "standard" ? momenta[i] : o.add(g, o.scaled(alpha, momenta[i]));
-    tensors.push_back(o.sub(x, o.mul(o.rate(x), way)));
+    momenta.push_back(
+        node.add(o.scaled(alpha, o.running(i)), node.mul(share, g)));
+    Value way = mode == "standard" ? momenta[i]
+                                   : node.add(g, o.scaled(alpha, momenta[i]));
+    tensors.push_back(node.sub(x, node.mul(o.rate(x), way)));
   }
   return results({tensors, momenta});
 }

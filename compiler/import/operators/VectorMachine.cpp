@@ -19,7 +19,7 @@ namespace {
 class VectorMachine {
 public:
   explicit VectorMachine(OnnxNode &node)
-      : node(node), f32(node.builder.getF32Type()),
+      : node(node), f32(node.f32()),
         vectors(node.floatsAttr("support_vectors")),
         coefficients(node.floatsAttr("coefficients")),
         rho(node.floatsAttr("rho")) {}
@@ -74,35 +74,26 @@ Value VectorMachine::kernels(ArrayRef<double> of, int64_t count,
                              bool isLinear) {
   int64_t numbers = of.size();
   if (count < 1 || count > numbers || numbers % count != 0 ||
-      !node.takeEqual(dimsOf(x)[1], numbers / count)) {
-    (void)node.invalid("there are " + Twine(numbers) + " numbers for " +
-                       Twine(count) + " vectors of " +
-                       kernel::sizeText(dimsOf(x)[1]) + " features");
-    return {};
-  }
+      !node.takeEqual(dimsOf(x)[1], numbers / count))
+    return noValue(node.invalid(
+        "there are " + Twine(numbers) + " numbers for " + Twine(count) +
+        " vectors of " + kernel::sizeText(dimsOf(x)[1]) + " features"));
   int64_t features = numbers / count;
   if (kind == "RBF" && !isLinear) {
-    Value apart = node.elementwise<SubOp>(
-        {node.reshape(x, ArrayRef<Dim>{dimsOf(x)[0], 1, features}),
-         floatConstant(node, {1, count, features}, of, f32)});
+    Value apart = node.sub(node.reshape(x, {dimsOf(x)[0], 1, features}),
+                           floatConstant(node, {1, count, features}, of, f32));
     Value distance = node.build<ReduceSumSquareOp>(apart, ArrayRef<int64_t>{2});
-    distance = node.reshape(distance, ArrayRef<Dim>{dimsOf(x)[0], count});
-    return node.elementwise<ExpOp>(
-        {node.elementwise<MulOp>({distance, number(-gamma)})});
+    distance = node.reshape(distance, {dimsOf(x)[0], count});
+    return node.elementwise<ExpOp>({node.mul(distance, -gamma)});
   }
-  FailureOr<Value> products =
-      importMatMul(node, x,
-                   buildTranspose(node.builder, node.loc,
-                                  matrix(of, count, features), {1, 0}));
-  if (failed(products))
-    return {};
+  Value products = importMatMul(
+      node, x, node.transpose(matrix(of, count, features), {1, 0}));
   if (kind == "LINEAR" || isLinear)
-    return *products;
-  Value inner = node.elementwise<AddOp>(
-      {node.elementwise<MulOp>({*products, number(gamma)}), number(offset)});
+    return products;
+  Value inner = node.add(node.mul(products, gamma), offset);
   if (kind == "SIGMOID")
     return node.elementwise<TanhOp>({inner});
-  return node.elementwise<PowOp>({inner, number(degree)});
+  return node.pow(inner, degree);
 }
 
 //===----------------------------------------------------------------------===//
@@ -127,17 +118,12 @@ static ImportResult importSVMRegressor(OnnxNode &node) {
     if (int64_t(coefficients.size()) != count)
       return node.invalid("there are " + Twine(coefficients.size()) +
                           " coefficients for " + Twine(count) + " vectors");
-    FailureOr<Value> sums =
-        importMatMul(node, kernels, machine.matrix(coefficients, count, 1));
-    if (failed(sums))
-      return failure();
-    y = *sums;
+    y = importMatMul(node, kernels, machine.matrix(coefficients, count, 1));
   }
-  y = node.elementwise<AddOp>({y, machine.number(machine.rho[0])});
+  y = node.add(y, machine.rho[0]);
   if (node.intAttr("one_class", 0)) {
-    Value isPositive = node.elementwise<GreaterOp>({y, machine.number(0)});
-    y = node.elementwise<WhereOp>(
-        {isPositive, machine.number(1), machine.number(-1)});
+    Value isPositive = node.greater(y, 0);
+    y = node.where(isPositive, 1, machine.number(-1));
   }
   // Like ONNX Runtime, SVMRegressor ignores the attribute `post_transform`.
   return one(y);
@@ -151,25 +137,24 @@ static ImportResult importSVMRegressor(OnnxNode &node) {
 /// the sum of three terms: the kernels of i's support vectors times their
 /// coefficients against j, the kernels of j's support vectors times their
 /// coefficients against i, and rho.
-static FailureOr<Value> pairScores(VectorMachine &machine,
-                                   ArrayRef<int64_t> perClass) {
+static Value pairScores(VectorMachine &machine, ArrayRef<int64_t> perClass) {
   OnnxNode &node = machine.node;
   int64_t classes = perClass.size(), count = 0;
   for (int64_t n : perClass) {
     if (n < 0 || n > (1 << 30))
-      return node.invalid("`vectors_per_class` contains the invalid count " +
-                          Twine(n));
+      return noValue(node.invalid(
+          "`vectors_per_class` contains the invalid count " + Twine(n)));
     count += n;
   }
   Value kernels = machine.kernels(machine.vectors, count);
   if (!kernels)
-    return failure();
+    return {};
   int64_t pairs = classes * (classes - 1) / 2;
   if (int64_t(machine.coefficients.size()) != (classes - 1) * count ||
       int64_t(machine.rho.size()) != pairs)
-    return node.invalid("the lengths of coefficients or rho do not match " +
-                        Twine(classes) + " classes with " + Twine(count) +
-                        " vectors");
+    return noValue(node.invalid(
+        "the lengths of coefficients or rho do not match " + Twine(classes) +
+        " classes with " + Twine(count) + " vectors"));
   SmallVector<double> weights(count * pairs, 0);
   int64_t pair = 0, start = 0;
   for (int64_t i = 0; i < classes; start += perClass[i++]) {
@@ -181,19 +166,15 @@ static FailureOr<Value> pairScores(VectorMachine &machine,
         weights[k * pairs + pair] = machine.coefficients[i * count + k];
     }
   }
-  FailureOr<Value> sums =
-      importMatMul(node, kernels, machine.matrix(weights, count, pairs));
-  if (failed(sums))
-    return failure();
-  return node.elementwise<AddOp>(
-      {*sums, floatConstant(node, {pairs}, machine.rho, machine.f32)});
+  return node.add(
+      importMatMul(node, kernels, machine.matrix(weights, count, pairs)),
+      floatConstant(node, {pairs}, machine.rho, machine.f32));
 }
 
 /// Returns for each class the number of pairs that it wins, [rows, classes]. Of
 /// the pair i < j, class i wins if the score of the pair is positive, else
 /// class j.
-static FailureOr<Value> votes(VectorMachine &machine, Value scores,
-                              int64_t classes) {
+static Value votes(VectorMachine &machine, Value scores, int64_t classes) {
   int64_t pairs = classes * (classes - 1) / 2, pair = 0;
   SmallVector<double> won(pairs * classes, 0), lost(won);
   for (int64_t i = 0; i < classes; ++i)
@@ -202,15 +183,11 @@ static FailureOr<Value> votes(VectorMachine &machine, Value scores,
       lost[pair * classes + j] = 1;
     }
   OnnxNode &node = machine.node;
-  Value isWon = node.cast(
-      node.elementwise<GreaterOp>({scores, machine.number(0)}), machine.f32);
-  Value isLost = node.elementwise<SubOp>({machine.number(1), isWon});
-  auto first = importMatMul(node, isWon, machine.matrix(won, pairs, classes)),
-       second =
-           importMatMul(node, isLost, machine.matrix(lost, pairs, classes));
-  if (failed(first) || failed(second))
-    return failure();
-  return node.elementwise<AddOp>({*first, *second});
+  Value isWon = node.cast(node.greater(scores, 0), machine.f32);
+  Value isLost = node.sub(1, isWon);
+  return node.add(
+      importMatMul(node, isWon, machine.matrix(won, pairs, classes)),
+      importMatMul(node, isLost, machine.matrix(lost, pairs, classes)));
 }
 
 /// Returns the matrix [rows, classes, classes] of the pairwise probabilities
@@ -226,14 +203,10 @@ static Value matrixOfPairs(VectorMachine &machine, Value first, Value second,
       places[i * classes + j] = pair;
       places[j * classes + i] = pairs + pair;
     }
-  Value nothing = node.build<ExpandOp>(machine.number(0),
-                                       ArrayRef<Dim>{dimsOf(first)[0], 1});
-  Value all = node.build<ConcatOp>(ValueRange{first, second, nothing}, 1);
-  auto type = RankedTensorType::get(
-      {classes, classes}, node.builder.getIntegerType(64, /*isSigned=*/true));
-  Value table =
-      node.constant(DenseElementsAttr::get(type, ArrayRef<int64_t>(places)));
-  return node.build<GatherOp>(all, table, 1, /*inRange=*/true);
+  Value nothing = node.expand(machine.number(0), {dimsOf(first)[0], 1});
+  Value all = node.concat({first, second, nothing}, 1);
+  return node.build<GatherOp>(all, node.integers({classes, classes}, places), 1,
+                              /*inRange=*/true);
 }
 
 /// Returns the probabilities p of more than two classes that best fit the
@@ -245,39 +218,34 @@ static Value matrixOfPairs(VectorMachine &machine, Value first, Value second,
 /// Runtime iterates towards the same solution and stops early.
 static Value fitPairs(VectorMachine &machine, Value pairs, int64_t classes) {
   OnnxNode &node = machine.node;
-  auto minus = [&](Value a, Value b) {
-    return node.elementwise<SubOp>({a, b});
-  };
+  auto minus = [&](Value a, Value b) { return node.sub(a, b); };
   auto part = [&](Value of, int64_t axis, int64_t at) {
-    return slice(node.builder, node.loc, of, axis, at, 1);
+    return node.slice(of, axis, at, 1);
   };
-  Value swapped = buildTranspose(node.builder, node.loc, pairs, {0, 2, 1});
-  Value system =
-      minus(machine.number(1), node.elementwise<MulOp>({pairs, swapped}));
+  Value swapped = node.transpose(pairs, {0, 2, 1});
+  Value system = minus(machine.number(1), node.mul(pairs, swapped));
   Value diagonal =
       node.reshape(node.build<ReduceSumSquareOp>(swapped, ArrayRef<int64_t>{2}),
-                   ArrayRef<Dim>{dimsOf(pairs)[0], classes, 1});
+                   {dimsOf(pairs)[0], classes, 1});
   SmallVector<double> unit(classes * classes, 0);
   for (int64_t i = 0; i < classes; ++i)
     unit[i * classes + i] = 1;
-  system = node.elementwise<AddOp>(
-      {system, node.elementwise<MulOp>(
-                   {diagonal, machine.matrix(unit, classes, classes)})});
-  Value ones = node.build<ExpandOp>(
-      machine.number(1), ArrayRef<Dim>{dimsOf(pairs)[0], classes, 1});
-  system = node.build<ConcatOp>(ValueRange{system, ones}, 2);
+  system = node.add(system,
+                    node.mul(diagonal, machine.matrix(unit, classes, classes)));
+  Value ones = node.expand(machine.number(1), {dimsOf(pairs)[0], classes, 1});
+  system = node.concat({system, ones}, 2);
   for (int64_t i = 0; i < classes; ++i) {
     Value row = part(system, 1, i);
-    row = node.elementwise<DivOp>({row, part(row, 2, i)});
+    row = node.div(row, part(row, 2, i));
     Value column = minus(
         part(system, 2, i),
         machine.matrix(ArrayRef(unit).slice(i * classes, classes), classes, 1));
-    system = minus(system, node.elementwise<MulOp>({column, row}));
+    system = minus(system, node.mul(column, row));
   }
-  Value solution = node.reshape(part(system, 2, classes),
-                                ArrayRef<Dim>{dimsOf(pairs)[0], classes});
+  Value solution =
+      node.reshape(part(system, 2, classes), {dimsOf(pairs)[0], classes});
   Value sum = node.build<ReduceSumOp>(solution, ArrayRef<int64_t>{1});
-  return node.elementwise<DivOp>({solution, sum});
+  return node.div(solution, sum);
 }
 
 /// Returns the probabilities of the classes [rows, classes], given the scores
@@ -288,24 +256,20 @@ static Value probabilities(VectorMachine &machine, Value scores,
                            int64_t classes) {
   OnnxNode &node = machine.node;
   int64_t pairs = classes * (classes - 1) / 2;
-  if (int64_t(a.size()) != pairs || int64_t(b.size()) != pairs) {
-    (void)node.invalid("`prob_a` and `prob_b` need a number for each of " +
-                       Twine(pairs) + " pairs of classes");
-    return {};
-  }
-  Value inner = node.elementwise<AddOp>(
-      {node.elementwise<MulOp>({scores, machine.matrix(a, 1, pairs)}),
-       machine.matrix(b, 1, pairs)});
+  if (int64_t(a.size()) != pairs || int64_t(b.size()) != pairs)
+    return noValue(
+        node.invalid("`prob_a` and `prob_b` need a number for each of " +
+                     Twine(pairs) + " pairs of classes"));
+  Value inner = node.add(node.mul(scores, machine.matrix(a, 1, pairs)),
+                         machine.matrix(b, 1, pairs));
   Value first = node.elementwise<SigmoidOp>({node.elementwise<NegOp>({inner})});
   if (classes > 2) {
     constexpr double least = 1e-7;
-    first = node.elementwise<MinimumOp>(
-        {node.elementwise<MaximumOp>({first, machine.number(least)}),
-         machine.number(1 - least)});
+    first = node.min(node.max(first, least), 1 - least);
   }
-  Value second = node.elementwise<SubOp>({machine.number(1), first});
+  Value second = node.sub(1, first);
   if (classes == 2)
-    return node.build<ConcatOp>(ValueRange{first, second}, 1);
+    return node.concat({first, second}, 1);
   return fitPairs(machine, matrixOfPairs(machine, first, second, classes),
                   classes);
 }
@@ -337,7 +301,7 @@ static ImportResult importSVMClassifier(OnnxNode &node) {
         machine.kernels(machine.coefficients, classes, /*isLinear=*/true);
     if (!scores)
       return failure();
-    scores = node.elementwise<AddOp>({scores, machine.number(machine.rho[0])});
+    scores = node.add(scores, machine.rho[0]);
     Value y = transformScores(node, scores, transform);
     if (!y)
       return failure();
@@ -346,30 +310,27 @@ static ImportResult importSVMClassifier(OnnxNode &node) {
   if (int64_t(perClass.size()) != classes)
     return node.invalid("there are " + Twine(classes) + " labels for " +
                         Twine(perClass.size()) + " classes");
-  FailureOr<Value> scores = pairScores(machine, perClass);
-  if (failed(scores))
+  Value scores = pairScores(machine, perClass), y;
+  if (!scores)
     return failure();
   // The label is chosen by votes, even if the node has probabilities.
-  FailureOr<Value> count = votes(machine, *scores, classes);
-  if (failed(count))
-    return failure();
-  Value y;
+  Value count = votes(machine, scores, classes);
   if (!a.empty() || !b.empty()) {
     if (classes > mostWithProbabilities)
       return node.unsupported("probabilities of more than " +
                                   Twine(mostWithProbabilities) +
                                   " classes are not supported",
                               "export the model without probabilities");
-    y = transformScores(node, probabilities(machine, *scores, a, b, classes),
+    y = transformScores(node, probabilities(machine, scores, a, b, classes),
                         transform);
   } else if (classes == 2) {
-    y = bothScores(node, *scores, transform, /*negates=*/transform == "NONE");
+    y = bothScores(node, scores, transform, /*negates=*/transform == "NONE");
   } else {
-    y = transformScores(node, *scores, transform);
+    y = transformScores(node, scores, transform);
   }
   if (!y)
     return failure();
-  return SmallVector<Value>{best(*count), y};
+  return SmallVector<Value>{best(count), y};
 }
 
 void registerVectorMachineImports(OnnxRegistry &registry) {

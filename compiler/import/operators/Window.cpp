@@ -13,21 +13,20 @@ using BuildPool = llvm::function_ref<Value(Value x, const WindowGeometry &,
 /// Imports a pooling operator, applied to `x` or, if `x` is null, to input 0.
 /// `build` builds the graph operator from the channels-last input, the geometry
 /// and the result type. `fill` is the value of padding whose amount is known
-/// only at run time. If `fill` is nullopt, such padding is not supported.
-static FailureOr<Value> importPool(OnnxNode &node, std::optional<double> fill,
-                                   BuildPool build, Value x = {}) {
+/// only at run time.
+static Value importPool(OnnxNode &node, double fill, BuildPool build,
+                        Value x = {}) {
   if (!x)
     x = node.input(0);
   if (shapeOf(x).size() < 3)
-    return node.invalid(
-        "the input of a pooling operator must have rank 3 or more");
+    return noValue(node.invalid(
+        "the input of a pooling operator must have rank 3 or more"));
   SmallVector<int64_t> kernel = node.intsAttr("kernel_shape");
-  auto geometry = WindowGeometry::read(node, x, kernel, fill.has_value());
+  auto geometry = WindowGeometry::read(node, x, kernel, /*mayPad=*/true);
   if (failed(geometry))
-    return failure();
+    return {};
   RankedTensorType type = geometry->resultType(x, dimsOf(x)[1]);
-  if (fill)
-    x = geometry->pad(node, x, *fill);
+  x = geometry->pad(node, x, fill);
   return toChannelsFirst(node, build(toChannelsLast(node, x), *geometry, type));
 }
 
@@ -60,10 +59,10 @@ static Value positionsUnpadded(OnnxNode &node, const WindowGeometry &g,
   // larger than the padding. Such a position is moved to the nearest element of
   // the input.
   for (const WindowGeometry::Padded &each : g.padded) {
-    Value last = ints.sub(ints.sizes(sizes[each.axis]), ints.number(1));
+    Value last = node.sub(ints.sizes(sizes[each.axis]), 1);
     Value inside =
-        ints.sub(places[each.axis], g.before(node, node.input(0), each));
-    places[each.axis] = ints.min(ints.max(inside, ints.number(0)), last);
+        node.sub(places[each.axis], g.before(node, node.input(0), each));
+    places[each.axis] = node.min(node.max(inside, 0), last);
   }
   SmallVector<int64_t> order;
   for (int64_t axis = 2; axis < rank; ++axis)
@@ -71,43 +70,39 @@ static Value positionsUnpadded(OnnxNode &node, const WindowGeometry &g,
   order.append({1, 0});
   Value sum = ints.number(0), step = ints.number(1);
   for (int64_t axis : order) {
-    sum = ints.add(sum, ints.mul(places[axis], step));
-    step = ints.mul(step, ints.sizes(sizes[axis]));
+    sum = node.add(sum, node.mul(places[axis], step));
+    step = node.mul(step, ints.sizes(sizes[axis]));
   }
   return sum;
 }
 
 static ImportResult importMaxPool(OnnxNode &node) {
   double least = leastNumber(elementOf(node.input(0)));
-  FailureOr<Value> values =
+  Value values =
       importPool(node, least,
                  [&](Value x, const WindowGeometry &g, RankedTensorType type) {
                    return node.build<MaxPoolOp>(type, x, g.knownKernel(),
                                                 g.strides, g.dilations, g.low);
                  });
-  if (failed(values))
-    return failure();
-  SmallVector<Value> results{*values};
-  if (node.wantsOutput(1)) {
-    auto i64 =
-        IntegerType::get(node.builder.getContext(), 64, IntegerType::Signed);
+  SmallVector<Value> results{values};
+  if (node.wantsOutput(1) && values) {
     int64_t order = node.intAttr("storage_order", 0);
     std::optional<WindowGeometry> geometry;
-    FailureOr<Value> indices = importPool(
+    Value indices = importPool(
         node, least,
         [&](Value x, const WindowGeometry &g, RankedTensorType type) {
           geometry = g;
           return node.build<MaxPoolIndexOp>(
-              tensorOf(dimsOf(type), i64), x, g.knownKernel(), g.strides,
+              tensorOf(dimsOf(type), node.i64()), x, g.knownKernel(), g.strides,
               g.dilations, g.low, g.padded.empty() ? order : 0);
         });
-    if (failed(indices))
-      return failure();
-    results.push_back(geometry->padded.empty()
-                          ? *indices
-                          : positionsUnpadded(node, *geometry, *indices,
+    results.push_back(!indices || geometry->padded.empty()
+                          ? indices
+                          : positionsUnpadded(node, *geometry, indices,
                                               /*columnMajor=*/order != 0));
   }
+  if (llvm::is_contained(results, Value()))
+    return failure();
   return results;
 }
 
@@ -120,19 +115,15 @@ static ImportResult importAveragePool(OnnxNode &node) {
                                      g.dilations, g.low, countsAll || isPadded,
                                      g.high);
   };
-  FailureOr<Value> y = importPool(node, /*fill=*/0, average);
-  if (failed(y) || !isPadded || countsAll)
+  Value y = importPool(node, /*fill=*/0, average);
+  if (!y || !isPadded || countsAll)
     return one(y);
   // The fraction of each window that is inside the input is the average pool of
   // a tensor of ones.
   Dims sizes = dimsOf(x);
   sizes[0] = sizes[1] = 1;
-  Value ones = node.build<ExpandOp>(node.scalarConstant(1, elementOf(x)),
-                                    ArrayRef<Dim>(sizes));
-  FailureOr<Value> share = importPool(node, /*fill=*/0, average, ones);
-  if (failed(share))
-    return failure();
-  return one(node.elementwise<DivOp>({*y, *share}));
+  Value ones = node.expand(node.scalarConstant(1, elementOf(x)), sizes);
+  return one(node.div(y, importPool(node, /*fill=*/0, average, ones)));
 }
 
 static ImportResult importLpPool(OnnxNode &node) {
@@ -142,16 +133,13 @@ static ImportResult importLpPool(OnnxNode &node) {
   if (p != std::floor(p))
     return node.unsupported("`p` = " + Twine(std::to_string(p)) +
                             ", which is not an integer, is not supported");
-  FailureOr<Value> y =
+  return one(
       importPool(node, /*fill=*/0,
                  [&](Value x, const WindowGeometry &g, RankedTensorType type) {
                    return node.build<LpPoolOp>(type, x, g.knownKernel(),
                                                g.strides, g.dilations, g.low,
                                                static_cast<int64_t>(p));
-                 });
-  if (failed(y))
-    return failure();
-  return SmallVector<Value>{*y};
+                 }));
 }
 
 void registerWindowImports(OnnxRegistry &registry) {

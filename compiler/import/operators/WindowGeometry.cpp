@@ -181,13 +181,11 @@ FailureOr<WindowGeometry> WindowGeometry::read(OnnxNode &node, Value x,
 Value WindowGeometry::before(OnnxNode &node, Value x,
                              const Padded &each) const {
   RunTimeInts ints(node);
-  Value missing =
-      ints.max(ints.number(0), ints.sub(ints.sizes(each.size),
-                                        ints.sizes(dimsOf(x)[each.axis])));
+  Value missing = node.max(
+      0, node.sub(ints.sizes(each.size), ints.sizes(dimsOf(x)[each.axis])));
   // If the number of padding elements is odd, the additional one is at the end
   // (SAME_UPPER) or at the start (SAME_LOWER) of the axis.
-  return ints.div(ints.add(missing, ints.number(each.isUpper ? 0 : 1)),
-                  ints.number(2));
+  return ints.div(node.add(missing, each.isUpper ? 0 : 1), 2);
 }
 
 Value WindowGeometry::pad(OnnxNode &node, Value x, double fill) const {
@@ -202,7 +200,7 @@ Value toChannelsLast(OnnxNode &node, Value x) {
   for (size_t i = 2; i < shapeOf(x).size(); ++i)
     perm.push_back(i);
   perm.push_back(1);
-  return buildTranspose(node.builder, node.loc, x, perm);
+  return node.transpose(x, perm);
 }
 
 Value toChannelsFirst(OnnxNode &node, Value x) {
@@ -210,7 +208,7 @@ Value toChannelsFirst(OnnxNode &node, Value x) {
   SmallVector<int64_t> perm{0, rank - 1};
   for (int64_t i = 1; i < rank - 1; ++i)
     perm.push_back(i);
-  return buildTranspose(node.builder, node.loc, x, perm);
+  return node.transpose(x, perm);
 }
 
 } // namespace ingot::graph
