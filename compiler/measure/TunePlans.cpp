@@ -71,7 +71,8 @@ OwningOpRef<ModuleOp> isolate(graph::GroupOp group,
     for (Value operand : operands)
       for (Operation *made = operand.getDefiningOp();
            made && made->use_empty() &&
-           isa<graph::PackPanelsOp, graph::SampleKernelOp>(made);) {
+           isa<graph::PackPanelsOp, graph::SampleKernelOp, graph::ConcatOp>(
+               made);) {
         Operation *from = made->getOperand(0).getDefiningOp();
         made->erase();
         made = from;

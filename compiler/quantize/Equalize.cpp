@@ -11,6 +11,7 @@
 // loses is weighed against what x gains. A LayerNormalization before x can take
 // the factors as well.
 
+#include "compiler/quantize/RoundWeights.h"
 #include "compiler/quantize/Session.h"
 
 #include <cmath>
@@ -279,7 +280,8 @@ double Equalizer::cost(ArrayRef<size_t> readers,
         power += statistics.squares[channel] / double(statistics.count) /
                  (factors[channel] * factors[channel]);
       }
-      double fromWeights = largest / 127 * largest / 127 * power;
+      double weightStep = largest / largestInteger(session.usualBits(weight)),
+             fromWeights = weightStep * weightStep * power;
       double own = step * step * fromData + fromWeights;
       // The errors of the channels of a depthwise convolution count relative to
       // the power of the channel, since the next layer can scale each channel

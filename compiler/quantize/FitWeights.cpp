@@ -10,13 +10,6 @@ namespace ingot::quantize {
 /// all samples; a third of the bytes of all weights, if that is more.
 static constexpr int64_t fewBytes = 32 << 20;
 
-/// Returns the bits that a weight gets at first. The search for precisions that
-/// meet the budget (the allowed loss) may change them.
-static int usualBits(const Session &session, const Weight &weight) {
-  bool isNarrow = session.options.kind == Kind::Int4Weights;
-  return isNarrow && canBeNarrow(weight) ? 4 : 8;
-}
-
 bool roundWeights(Session &session) {
   Sites &sites = session.sites;
   session.biases.resize(sites.weights.size());
@@ -30,7 +23,7 @@ bool roundWeights(Session &session) {
   bool isNarrow = session.options.kind == Kind::Int4Weights;
   if (session.samples.size() == 0) {
     for (auto [i, weight] : llvm::enumerate(sites.weights)) {
-      setBits(weight, usualBits(session, weight));
+      setBits(weight, session.usualBits(weight));
       session.lost[i] = roundWeight(weight, session.numbersOf(i), nullptr);
     }
     return true;
@@ -72,7 +65,7 @@ bool roundWeights(Session &session) {
             roundWeight(narrow, session.numbersOf(i), &moments[i - first]));
         session.narrow.push_back(std::move(narrow));
       }
-      setBits(sites.weights[i], usualBits(session, sites.weights[i]));
+      setBits(sites.weights[i], session.usualBits(sites.weights[i]));
       session.lost[i] = roundWeight(sites.weights[i], session.numbersOf(i),
                                     &moments[i - first]);
     }

@@ -25,6 +25,10 @@ struct Budget {
 
 struct QuantizeOptions {
   Kind kind = Kind::Int8;
+  /// The bits of weights that are multiplied with 8-bit activations: 6 to 8.
+  /// Fewer than 8 take as many bytes, but their products can be summed in 16
+  /// bits (dialects/graph/ShortSums.h).
+  int weightBits = 8;
   /// The calibration samples: a folder, .npz or .npy; empty: the model is
   /// quantized without data.
   std::string calibrate;

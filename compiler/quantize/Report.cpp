@@ -18,13 +18,14 @@ static std::string precisionOf(const Session &session, const Weight &weight) {
   if (!weight.data.empty())
     if (int index = session.sites.activation(weight.data[0]); index >= 0)
       bits = session.sites.activations[index].bits;
-  return name(bits, false) + " x " + name(weight.bits, weight.bits == 8);
+  return name(bits, false) + " x " + name(weight.bits, weight.isInt8());
 }
 
 static int64_t bytesOf(const Weight &weight) {
   if (weight.bits == 0)
     return weight.elements() * 4;
-  return (weight.elements() * weight.bits + 7) / 8 +
+  int bits = weight.isInt8() ? 8 : weight.bits;
+  return (weight.elements() * bits + 7) / 8 +
          int64_t(weight.scales.size()) * 4 +
          (int64_t(weight.zeroPoints.size()) + 1) / 2;
 }

@@ -131,8 +131,10 @@ static Grid gridOf(float low, float high, float part, int bits) {
   Grid grid;
   low = std::min(low * part, 0.0f);
   high = std::max(high * part, 0.0f);
-  if (bits == 8) {
-    grid.scale = std::max(-low, high) / 127;
+  if (bits > 4) {
+    grid.most = largestInteger(bits);
+    grid.least = -grid.most;
+    grid.scale = std::max(-low, high) / float(grid.most);
   } else {
     grid.least = 0;
     grid.most = (1 << bits) - 1;
@@ -158,7 +160,7 @@ static Grid chooseGrid(ArrayRef<float> numbers, ArrayRef<float> importance,
   }
   Grid best;
   double least = INFINITY;
-  float smallest = bits == 8 ? 0.8f : 0.5f;
+  float smallest = bits > 4 ? 0.8f : 0.5f;
   for (float part = 1; part >= smallest; part -= 0.025f) {
     Grid grid = gridOf(low, high, part, bits);
     double loss = 0;
@@ -182,7 +184,7 @@ std::vector<float> roundWeight(Weight &weight, ArrayRef<float> numbers,
           length = weight.block ? weight.block : depth;
   weight.values.assign(weight.elements(), 0);
   weight.scales.assign(weight.rows * blocks, 1);
-  weight.zeroPoints.assign(weight.bits == 8 ? 0 : weight.rows * blocks, 0);
+  weight.zeroPoints.assign(weight.isInt8() ? 0 : weight.rows * blocks, 0);
   std::vector<Grid> grids(weight.rows * blocks);
   int64_t rowsOfGroup = weight.rows / weight.groups;
   std::vector<float> importance(depth, 1);
@@ -210,7 +212,7 @@ std::vector<float> roundWeight(Weight &weight, ArrayRef<float> numbers,
                         ArrayRef(importance).slice(b * length, count),
                         weight.bits);
       weight.scales[r * blocks + b] = grid.scale;
-      if (weight.bits != 8)
+      if (!weight.isInt8())
         weight.zeroPoints[r * blocks + b] = uint8_t(grid.zero);
     }
   }

@@ -1,4 +1,4 @@
-// Rounds weights to 8- or 4-bit integers.
+// Rounds weights to integers of 8, 7, 6 or 4 bits.
 
 #ifndef INGOT_COMPILER_QUANTIZE_ROUNDWEIGHTS_H
 #define INGOT_COMPILER_QUANTIZE_ROUNDWEIGHTS_H
@@ -22,6 +22,13 @@ inline int64_t narrowBlock(const Weight &weight) {
 inline bool canBeNarrow(const Weight &weight) {
   return weight.elements() >= 1024 && weight.depth >= 32 &&
          narrowBlock(weight) >= 8;
+}
+
+/// Returns the largest magnitude of weights of 6 to 8 bits: 32, 64 or 127. The
+/// magnitudes of two weights of 7 bits, or of four weights of 6 bits, add up to
+/// 128 at most; the sum of their products by uint8 then fits into 16 bits.
+inline int largestInteger(int bits) {
+  return bits == 8 ? 127 : 1 << (bits - 1);
 }
 
 /// Sets the bits of a weight, and its block size.

@@ -1,8 +1,9 @@
 // Chooses a precision for each place: a weight or an activation.
 //
 // The cost of a place is the loss when all other places are in float. The most
-// expensive places get more bits (8, 16, float), one after the other, until the
-// loss in a run of the model is within the budget, the allowed loss. If the
+// expensive places get more bits (activations 16, weights of fewer than 8 bits 8,
+// then float), one after the other, until the loss in a run of the model is
+// within the budget, the allowed loss. If the
 // budget leaves room, weights get 4 bits, those with the least loss per saved
 // byte first. Only tables and the weights of matrix products of float
 // activations are considered: generated code stores all other weights of 4 bits
@@ -77,13 +78,16 @@ private:
   /// is none.
   Place *worst();
   bool raise();
+  /// Rounds a weight of fewer than 8 bits to 8 bits.
+  void widen(const Place &place);
   /// Gives a weight or activation more bits, and measures the loss; false with
   /// diagnostics if a run fails.
   bool raise(Place &place);
-  /// For weights that cannot change without compilation: sets as few weights to
-  /// float as the budget (the allowed loss) requires, those with the largest
-  /// loss first. If the budget requires all of them, sets none, unless no
-  /// activation can get more bits.
+  /// For weights that cannot change without compilation: gives as few weights
+  /// more bits as the budget (the allowed loss) requires, those with the largest
+  /// loss first. Weights of fewer than 8 bits get 8 bits; if there are none,
+  /// others are set to float. If the budget requires all of them in float, sets
+  /// none, unless no activation can get more bits.
   bool raiseClosedWeights();
   /// Whether generated code stores the weight in 4 bits if it is quantized so.
   bool staysNarrow(const Weight &weight) const;
@@ -212,20 +216,24 @@ static std::string costText(int bits, double noise) {
   return text;
 }
 
+void Search::widen(const Place &place) {
+  Weight &weight = sites.weights[place.index];
+  setBits(weight, 8);
+  // Rounding to the nearest integers, without covariances (moments), is
+  // sufficient for 8 bits.
+  session.lost[place.index] =
+      roundWeight(weight, session.numbersOf(place.index), nullptr);
+}
+
 bool Search::raise(Place &place) {
   int &bits = bitsOf(place);
   (place.isWeight ? session.weightReason
                   : session.activationReason)[place.index] =
       costText(bits, place.noise);
-  bool isNarrow = place.isWeight && bits == 4;
+  bool isNarrow = place.isWeight && bits < 8;
   bits = isNarrow ? 8 : !place.isWeight && bits == 8 ? 16 : 0;
   if (isNarrow) {
-    // Rounds to the nearest integers, without covariances (moments), which is
-    // sufficient for 8 bits.
-    Weight &weight = sites.weights[place.index];
-    setBits(weight, 8);
-    session.lost[place.index] =
-        roundWeight(weight, session.numbersOf(place.index), nullptr);
+    widen(place);
   } else if (bits) {
     chooseRange(session, place.index);
   }
@@ -249,24 +257,44 @@ bool Search::raise(Place &place) {
 }
 
 bool Search::raiseClosedWeights() {
+  bool areNarrow = llvm::any_of(places, [&](const Place &place) {
+    return place.isWeight && bitsOf(place) && bitsOf(place) < 8;
+  });
   std::vector<Place *> order;
   for (Place &place : places)
-    if (place.isWeight && bitsOf(place))
+    if (place.isWeight && bitsOf(place) && (!areNarrow || bitsOf(place) < 8))
       order.push_back(&place);
   llvm::stable_sort(order,
                     [](Place *a, Place *b) { return a->noise > b->noise; });
   std::vector<int> bits;
-  for (Place *place : order)
+  std::vector<Weight> narrow;
+  std::vector<std::vector<float>> narrowLost;
+  for (Place *place : order) {
     bits.push_back(bitsOf(*place));
-  auto leave = [&](size_t inFloat, Loss &result) {
-    for (auto [i, place] : llvm::enumerate(order)) {
-      bitsOf(*place) = i < inFloat ? 0 : bits[i];
-      apply(*place);
+    if (areNarrow) {
+      narrow.push_back(sites.weights[place->index]);
+      narrowLost.push_back(session.lost[place->index]);
     }
+  }
+  auto change = [&](size_t i, bool isRaised) {
+    const Place &place = *order[i];
+    if (!areNarrow) {
+      bitsOf(place) = isRaised ? 0 : bits[i];
+    } else if (!isRaised) {
+      sites.weights[place.index] = narrow[i];
+      session.lost[place.index] = narrowLost[i];
+    } else if (bitsOf(place) < 8) {
+      widen(place);
+    }
+    apply(place);
+  };
+  auto leave = [&](size_t raised, Loss &result) {
+    for (size_t i = 0; i < order.size(); ++i)
+      change(i, i < raised);
     return session.measure(count, result);
   };
-  // Doubles the number of weights in float until the loss meets the budget,
-  // then bisects.
+  // Doubles the number of weights with more bits until the loss meets the
+  // budget, then bisects.
   size_t few = 0, enough = std::min<size_t>(1, order.size());
   Loss tried;
   while (true) {
@@ -286,7 +314,7 @@ bool Search::raiseClosedWeights() {
   bool hasOthers = llvm::any_of(places, [&](const Place &place) {
     return !place.isWeight && bitsOf(place);
   });
-  sparesWeights = enough == order.size() && hasOthers;
+  sparesWeights = !areNarrow && enough == order.size() && hasOthers;
   if (sparesWeights)
     enough = 0;
   if (!leave(enough, loss))
@@ -337,7 +365,7 @@ bool Search::lower() {
   };
   Loss now;
   for (size_t i = 0; i < session.narrow.size(); ++i) {
-    if (wide[i].bits != 8 || !canBeNarrow(wide[i]) || !staysNarrow(wide[i]))
+    if (!wide[i].isInt8() || !canBeNarrow(wide[i]) || !staysNarrow(wide[i]))
       continue;
     change(i, true);
     if (!session.measure(count, now))

@@ -1,5 +1,7 @@
 #include "compiler/quantize/Session.h"
 
+#include "compiler/quantize/RoundWeights.h"
+
 #include <cmath>
 
 namespace ingot::quantize {
@@ -148,6 +150,17 @@ void Session::apply(size_t index) {
       follower.zeroPoint = activation.zeroPoint;
       apply(i);
     }
+}
+
+int Session::usualBits(const Weight &weight) const {
+  if (options.kind == Kind::Int4Weights)
+    return canBeNarrow(weight) ? 4 : 8;
+  // No products of grouped convolutions are summed in 16 bits.
+  bool isMultiplied = weight.groups == 1 && !weight.data.empty() &&
+                      llvm::all_of(weight.data, [&](const std::string &tensor) {
+                        return sites.activation(tensor) >= 0;
+                      });
+  return isMultiplied ? options.weightBits : 8;
 }
 
 std::vector<float> Session::numbersOf(size_t index) const {

@@ -40,6 +40,9 @@ struct Session {
   /// layers with a bias.
   double work = 0;
   std::unique_ptr<Probe> probe;
+  /// Returns the bits that a weight gets at first. The search for precisions
+  /// that meet the budget (the allowed loss) may change them.
+  int usualBits(const Weight &weight) const;
   /// Returns the elements of a weight before rounding, by rows.
   std::vector<float> numbersOf(size_t weight) const;
   /// For each weight with a bias, one number per row. biases: the bias of the

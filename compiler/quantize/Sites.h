@@ -50,12 +50,12 @@ struct Weight {
   /// The axis of the constant along which the rows follow each other.
   int axis = 0;
 
-  /// The chosen bits: 8, 4, or 0 for float.
+  /// The chosen bits: 8, 7, 6, 4, or 0 for float.
   int bits = 8;
   /// The number of elements of a row that share a scale; 0: the whole row.
   int64_t block = 0;
   std::vector<float> scales;
-  /// The zero points, one per scale; empty if the weight has 8 bits.
+  /// The zero points, one per scale; empty if the weight is an int8.
   std::vector<uint8_t> zeroPoints;
   /// The quantized elements by rows, whatever the layout of the constant.
   std::vector<int8_t> values;
@@ -65,6 +65,9 @@ struct Weight {
   double noise = 0;
 
   int64_t elements() const { return rows * depth; }
+  /// Whether the quantized elements are int8 without zero points, of which 6 or
+  /// 7 bits may be used.
+  bool isInt8() const { return bits > 4; }
   int64_t blocks() const { return block ? (depth + block - 1) / block : 1; }
   /// Returns the position of an element (row, column) in the constant.
   int64_t place(int64_t row, int64_t column) const;

@@ -20,6 +20,16 @@ void GraphDialect::initialize() {
       >();
 }
 
+static LogicalResult verifyShortShare(Operation *op, Attribute value) {
+  auto share = dyn_cast<FloatAttr>(value);
+  if (share && share.getValueAsDouble() > 0 && share.getValueAsDouble() < 1 &&
+      op->hasAttr(kShortSumsAttr))
+    return success();
+  return op->emitOpError() << "attribute '" << kShortShareAttr
+                           << "' is a number between 0 and 1, besides '"
+                           << kShortSumsAttr << "', not " << value;
+}
+
 static LogicalResult verifyShortSums(Operation *op, Attribute value) {
   auto pairs = dyn_cast<IntegerAttr>(value);
   if (pairs && pairs.getInt() > 0 && isa<ConvOp, MatMulOp>(op) &&
@@ -36,6 +46,8 @@ LogicalResult GraphDialect::verifyOperationAttribute(Operation *op,
                                                      NamedAttribute attr) {
   if (attr.getName() == kShortSumsAttr)
     return verifyShortSums(op, attr.getValue());
+  if (attr.getName() == kShortShareAttr)
+    return verifyShortShare(op, attr.getValue());
   if (attr.getName() != kMultipliedAttr)
     return op->emitOpError() << "has an unknown attribute " << attr.getName();
   auto type = dyn_cast<TypeAttr>(attr.getValue());

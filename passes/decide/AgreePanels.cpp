@@ -17,6 +17,7 @@
 #include "dialects/graph/GraphDialect.h"
 #include "passes/decide/Passes.h"
 #include "passes/schedule/Strategy.h"
+#include "llvm/ADT/SetVector.h"
 
 #include <map>
 #include <set>
@@ -114,14 +115,21 @@ private:
     std::pair<schedule::Plan, double> best;
     best.first = strategy->plans(view).front();
     best.second = strategy->cost(view, best.first);
-    SmallVector<Operation *> packs;
+    llvm::SetVector<Operation *> packs;
     for (Value input : copy.getInputs())
-      if (auto pack = input.getDefiningOp<PackPanelsOp>())
-        packs.push_back(pack);
+      if (Operation *pack = input.getDefiningOp();
+          isa_and_nonnull<PackPanelsOp, ConcatOp>(pack))
+        packs.insert(pack);
     copy.erase();
-    for (Operation *pack : packs)
-      if (pack->use_empty())
-        pack->erase();
+    while (!packs.empty()) {
+      Operation *pack = packs.pop_back_val();
+      if (!pack->use_empty())
+        continue;
+      for (Value operand : pack->getOperands())
+        if (Operation *made = operand.getDefiningOp())
+          packs.insert(made);
+      pack->erase();
+    }
     return best;
   }
 

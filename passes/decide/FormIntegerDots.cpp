@@ -440,7 +440,7 @@ private:
                                      {!needsRowSums, needsRowSums},
                                      {needsRowSums, !needsRowSums},
                                      {true, true}};
-    int64_t shortPairs = schedule::pairsInShortSums(product, target);
+    ShortSums shortSums = schedule::shortSumsOf(product, target);
     double best = 0;
     bool byWord = false;
     int64_t lanes = 1;
@@ -449,7 +449,7 @@ private:
       if (auto dots = schedule::dotForm(
               flipA ? otherSign(a) : a, flipB ? otherSign(b) : b, target,
               shapeOf(product.getA()).back(),
-              /*fillsUp=*/false, flipB ? 0 : shortPairs);
+              /*fillsUp=*/false, flipB ? ShortSums() : shortSums);
           dots && dots->perCycle > best) {
         best = dots->perCycle;
         byWord = dots->byWord;
@@ -485,8 +485,8 @@ private:
       return;
     }
     Type x = elementOf(conv.getX()), w = elementOf(conv.getW());
-    int64_t channels = shapeOf(conv.getX()).back(),
-            shortPairs = schedule::pairsInShortSums(conv, target);
+    int64_t channels = shapeOf(conv.getX()).back();
+    ShortSums shortSums = schedule::shortSumsOf(conv, target);
     std::optional<schedule::DotForm> chosen;
     double best = 0;
     bool flipsX = false, flipsW = false;
@@ -495,9 +495,9 @@ private:
           std::pair(false, true), std::pair(true, true)}) {
       if ((flipX || flipW) && isa<FloatType>(x))
         break;
-      auto form = schedule::dotForm(flipX ? otherSign(x) : x,
-                                    flipW ? otherSign(w) : w, target, channels,
-                                    /*fillsUp=*/false, flipW ? 0 : shortPairs);
+      auto form = schedule::dotForm(
+          flipX ? otherSign(x) : x, flipW ? otherSign(w) : w, target, channels,
+          /*fillsUp=*/false, flipW ? ShortSums() : shortSums);
       if (!form)
         continue;
       double vectors = double(

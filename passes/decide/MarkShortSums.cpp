@@ -15,8 +15,14 @@ void markShortSums(func::FuncOp function, const TargetDescription &target) {
     if (!isa<ConvOp, MatMulOp>(op) ||
         !elementOf(op->getOperand(0)).isUnsignedInteger(8))
       return;
-    if (int64_t pairs = schedule::pairsInShortSums(op, target))
-      op->setAttr(kShortSumsAttr, IntegerAttr::get(type, pairs));
+    ShortSums sums = schedule::shortSumsOf(op, target);
+    if (!sums.pairs)
+      return;
+    op->setAttr(kShortSumsAttr, IntegerAttr::get(type, sums.pairs));
+    if (sums.share < 1)
+      op->setAttr(
+          kShortShareAttr,
+          FloatAttr::get(Float64Type::get(type.getContext()), sums.share));
   });
 }
 

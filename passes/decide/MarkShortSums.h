@@ -7,6 +7,10 @@
 // adjacent K steps and of the same sign, times 255 is less than 2^15. Weights of
 // 7 bits always allow one pair. This applies if the target has such an
 // instruction and no int8 dot products.
+//
+// Weights of 8 bits of trained networks allow it for most groups of K steps, but
+// not for all. Then graph.short_share says for how many, and kernels select the
+// instruction group by group.
 
 #ifndef INGOT_PASSES_DECIDE_MARKSHORTSUMS_H
 #define INGOT_PASSES_DECIDE_MARKSHORTSUMS_H

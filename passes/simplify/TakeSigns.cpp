@@ -7,6 +7,10 @@
 //   %q = quantize(x, s, -12: si8)                    %q = quantize(x, s, 116: ui8)
 //   conv(dequantize(%q, s, -12), w: si8)     ->      conv(dequantize(%q, s, 116), w: si8)
 //
+// If the target has no dot products of 8-bit integers, but sums pairs of products
+// of uint8 by int8 in 16 bits, activations that are multiplied with weights of
+// at most 7 bits become unsigned (see MarkShortSums.h).
+//
 // The pass precedes WidenContractions, which decides which contractions use
 // int8. Otherwise each contraction would convert the signedness of its input
 // (FormIntegerDots), and depthwise convolutions would be computed in floats.
@@ -15,7 +19,9 @@
 // registers: for such cores, AgreeSigns compares the cycles with either
 // signedness.
 
+#include "dialects/graph/ElementsData.h"
 #include "dialects/graph/GraphDialect.h"
+#include "dialects/kernel/DotLane.h"
 #include "passes/simplify/Moves.h"
 #include "passes/simplify/OtherSign.h"
 #include "passes/simplify/Passes.h"
@@ -36,17 +42,51 @@ bool isByte(Type type) {
   return integer && integer.getWidth() == 8 && !integer.isSignless();
 }
 
-/// Returns the integer type in which contractions read the constant 8-bit
-/// weights `operand`; null for other operands. For unsigned weights with zero
-/// point 128, this is the signed type, since WidenContractions makes such
-/// weights signed.
-Type weightsOf(Value operand) {
-  auto dequantize = Moves::behind(operand).from.getDefiningOp<DequantizeOp>();
-  if (!dequantize || !isByte(elementOf(dequantize.getX())) ||
-      !Moves::behind(dequantize.getX()).from.getDefiningOp<ConstantOp>())
-    return {};
-  Type type = elementOf(dequantize.getX());
-  return oneNumberOf(dequantize.getZero()) == 128 ? otherSign(type) : type;
+/// Constant 8-bit weights of a contraction.
+struct Weights {
+  /// The integer type in which contractions read the weights; null for other
+  /// operands. For unsigned weights with zero point 128, this is the signed
+  /// type, since WidenContractions makes such weights signed.
+  Type type;
+  ElementsAttr values;
+
+  explicit Weights(Value operand) {
+    auto dequantize = Moves::behind(operand).from.getDefiningOp<DequantizeOp>();
+    if (!dequantize || !isByte(elementOf(dequantize.getX())))
+      return;
+    auto constant =
+        Moves::behind(dequantize.getX()).from.getDefiningOp<ConstantOp>();
+    if (!constant)
+      return;
+    values = constant.getValue();
+    type = elementOf(dequantize.getX());
+    if (oneNumberOf(dequantize.getZero()) == 128)
+      type = otherSign(type);
+  }
+
+  /// Whether no signed weight exceeds 64 in magnitude.
+  bool haveSevenBits() const {
+    if (!type.isSignedInteger(8) || !hasData(values))
+      return false;
+    // The difference between a stored element and the weight: 0 or 128.
+    uint8_t zero = values.getElementType() == type ? 0 : 128;
+    std::vector<char> storage;
+    return llvm::all_of(elementBytes(values, storage), [&](char element) {
+      return std::abs(int8_t(uint8_t(element) - zero)) <= 64;
+    });
+  }
+};
+
+/// Whether the contraction of unsigned activations with `weights` can sum
+/// products in 16 bits.
+bool sumsInHalves(Operation *contraction, const Weights &weights,
+                  const TargetDescription &target) {
+  auto conv = dyn_cast<ConvOp>(contraction);
+  std::string name = kernel::dotInHalves("ui8", "si8");
+  return (!conv || conv.getGroups() == 1) &&
+         llvm::any_of(target.intrinsics,
+                      [&](const Intrinsic &row) { return row.op == name; }) &&
+         weights.haveSevenBits();
 }
 
 struct TakeSignsPass : impl::TakeSignsBase<TakeSignsPass> {
@@ -73,6 +113,14 @@ struct TakeSignsPass : impl::TakeSignsBase<TakeSignsPass> {
   }
 
 private:
+  /// Whether the target has dot products for activations of type `type`.
+  static bool takes(Operation *contraction, Type type, const Weights &weights,
+                    const TargetDescription &target) {
+    return weights.type && (target.hasInt8Dot(type, weights.type) ||
+                            (type.isUnsignedInteger(8) &&
+                             sumsInHalves(contraction, weights, target)));
+  }
+
   /// Whether a contraction of `bytes` with weights needs the other signedness,
   /// and no contraction needs the present one.
   static bool isBetter(const SignedBytes &bytes, Type own,
@@ -84,12 +132,15 @@ private:
         return;
       // If a tensor is the right operand of a contraction, it plays the role of
       // the weights and must keep its signedness.
-      Type weights =
-          use.getOperandNumber() == 0 ? weightsOf(op->getOperand(1)) : Type();
-      bool takesOwn = weights && target.hasInt8Dot(own, weights),
-           takesOther = weights && target.hasInt8Dot(bytes.other(), weights);
+      if (use.getOperandNumber() != 0) {
+        wantsOwn = true;
+        return;
+      }
+      Weights weights(op->getOperand(1));
+      bool takesOwn = takes(op, own, weights, target),
+           takesOther = takes(op, bytes.other(), weights, target);
       wantsOther |= takesOther && !takesOwn;
-      wantsOwn |= !weights || (takesOwn && !takesOther);
+      wantsOwn |= !weights.type || (takesOwn && !takesOther);
     };
     for (Value v : bytes.all())
       for (Operation *reader : v.getUsers())

@@ -249,6 +249,7 @@ def compile(
     calibrate: Any = None,
     max_loss: str | None = None,
     labels: Any = None,
+    weight_bits: int | None = None,
     fast: str | None = None,
     strict: bool = False,
     optimize: str | None = None,
@@ -284,7 +285,8 @@ def compile(
         that the model sees; ``"1=4"`` takes four at a time. The network keeps what it needs of the others, and each call
         gives the result of the model for the last columns.
     quantize
-        ``"int8"``, ``"int8-weights"`` or ``"int4-weights"``; with `calibrate`, `max_loss` and `labels` as in `quantize`.
+        ``"int8"``, ``"int8-weights"`` or ``"int4-weights"``; with `calibrate`, `max_loss`, `labels` and
+        `weight_bits` as in `quantize`.
     fast
         ``"bf16"`` or ``"f16"``: products of reduced precision where the target has them.
     strict
@@ -310,10 +312,11 @@ def compile(
         from ._quantize import quantize as quantize_model
 
         source = quantize_model(
-            source, kind=quantize, calibrate=calibrate, max_loss=max_loss, labels=labels, dims=dims, bind=bind
-        ).to_model()
-    elif calibrate is not None or labels is not None or max_loss is not None:
-        raise UsageError('`calibrate`, `max_loss` and `labels` are for quantization: add quantize="int8"')
+            source, kind=quantize, calibrate=calibrate, max_loss=max_loss, labels=labels, weight_bits=weight_bits,
+            dims=dims, bind=bind,
+        ).to_model()  # fmt: skip
+    elif any(value is not None for value in (calibrate, labels, max_loss, weight_bits)):
+        raise UsageError('`calibrate`, `max_loss`, `labels` and `weight_bits` are for quantization: add quantize="int8"')
     return _load(source, options)
 
 

@@ -109,6 +109,7 @@ def quantize(
     calibrate: Any = None,
     max_loss: str | None = None,
     labels: Any = None,
+    weight_bits: int | None = None,
     dims: Mapping[str, Dim] | None = None,
     bind: Mapping[str, Any] | None = None,
 ) -> Quantized:
@@ -127,6 +128,8 @@ def quantize(
         The loss that is allowed: a signal-to-noise ratio (``"35dB"``), or a share of samples with another class (``"1%"``).
     labels
         The class of each sample, integers. A `max_loss` in percent then limits the loss of accuracy.
+    weight_bits
+        The bits of weights that are multiplied with 8-bit activations: 8 (the default), 7 or 6.
     """
     options = Options.of(dims=dims, bind=bind)
     if calibrate is None and kind == "int8":
@@ -137,6 +140,8 @@ def quantize(
         arguments = ["--quantize", kind, *options.arguments()[2:]]
         if max_loss is not None:
             arguments += ["--max-loss", str(max_loss)]
+        if weight_bits is not None:
+            arguments += ["--weight-bits", str(weight_bits)]
         parts: list[str | bytes] = ["quantize", _program.identity(), source.stem, source.hash(), *arguments]
         if calibrate is not None:
             samples = _write_samples(calibrate, folder)

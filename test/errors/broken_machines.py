@@ -77,6 +77,10 @@ refused("entry_twice", "--entry", "a", "--entry", "a", text="--entry: the name `
 refused("entry_with_an_unknown_dimension", "--entry", "a:bach=1", text="--entry a: no input has a dimension `bach`")
 refused("quantization_without_quantize", "--calibrate", "none", "--max-loss", "1%",
         text="--calibrate and --max-loss have no effect without --quantize\n  hint: add --quantize int8, or use `ingot quantize`")
+refused("weights_of_five_bits", "--quantize", "int8", "--calibrate", "x.npz", "--weight-bits", "5",
+        text="--weight-bits: unknown value `5` (choose 8, 7 or 6)")
+refused("weight_bits_of_float_products", "--quantize", "int8-weights", "--weight-bits", "7",
+        text="--weight-bits has no effect if activations are not quantized")
 refused("stage_into_a_source", "--stop-after", "decide", "-o", "FOLDER/out.cpp", text="name a .mlir file")
 refused("prefix_of_the_runtime", "--name", "ingot", text="the prefix `ingot` is reserved")
 refused("usage_without_a_blank", "foo", command=["targets"], text="usage: ingot targets [OPTIONS]\n")

@@ -310,7 +310,7 @@ static void readQuantize(const Options &options, Arguments &arguments,
   bool isCommand =
       options.commands[options.chosen()].parser == &options.quantize;
   if (!isCommand && !isGiven("quantize")) {
-    refuseUnused(arguments, {"calibrate", "labels", "max-loss"},
+    refuseUnused(arguments, {"calibrate", "labels", "max-loss", "weight-bits"},
                  "without --quantize", diagnostics,
                  "add --quantize int8, or use `ingot quantize`");
     return;
@@ -330,6 +330,16 @@ static void readQuantize(const Options &options, Arguments &arguments,
   else
     wanted.kind = known->second;
   arguments.quantizes = true;
+  if (wanted.kind != quantize::Kind::Int8 || options.calibrate == "none")
+    refuseUnused(arguments, {"weight-bits"}, "if activations are not quantized",
+                 diagnostics);
+  if (isGiven("weight-bits") &&
+      (StringRef(options.weightBits).getAsInteger(10, wanted.weightBits) ||
+       wanted.weightBits < 6 || wanted.weightBits > 8))
+    diagnostics.report(DiagnosticId::BadOption,
+                       "--weight-bits: unknown value `" +
+                           printable(options.weightBits) +
+                           "` (choose 8, 7 or 6)");
   // Quantizing only weights works well without samples.
   if (!isGiven("calibrate") && wanted.kind == quantize::Kind::Int8)
     diagnostics.report(DiagnosticId::BadOption,

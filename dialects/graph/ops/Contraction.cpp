@@ -461,7 +461,14 @@ LogicalResult UnpackPanelsOp::inferTypes(Adaptor op, TypeRule &rule) {
                          op.getGroup(), op.getAxes());
   if (!size)
     return rule.refuse("the columns do not fit the panels");
-  if (failed(rule.shape(op.getPacked(), *size, "an operand")))
+  // A byte for each panel and group of steps may follow the weights
+  // (kShortShareAttr).
+  ArrayRef<int64_t> matrix = rule.stated();
+  int64_t panels = llvm::divideCeil(matrix.back(), int64_t(op.getPanel())),
+          groups = GroupedSteps(matrix, op.getGroup(), op.getAxes()).count;
+  bool hasBytes =
+      shapeOf(op.getPacked()) == ArrayRef<int64_t>{*size + panels * groups};
+  if (!hasBytes && failed(rule.shape(op.getPacked(), *size, "an operand")))
     return failure();
   return rule.result(rule.stated(), elementOf(op.getPacked()));
 }

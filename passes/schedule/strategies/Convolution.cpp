@@ -130,6 +130,8 @@ public:
     packPanels(group.op(), anchor.conv->getOpOperand(1), panel,
                left ? model.cover(left).width() : 0, model.group(),
                model.groupsKernelRows() ? 2 : 1);
+    if (model.isMixed())
+      appendWideGroups(group.op(), anchor.conv.getW());
   }
 
   bool readsVectors(GroupOnTarget group, BlockArgument operand) const override {

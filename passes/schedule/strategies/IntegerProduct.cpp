@@ -25,7 +25,7 @@ void emitDotProduct(KernelBuilder &b, int64_t rows) {
   ProductLoops loops(b, product);
   if (loops.columns == 0 || loops.rows == 0 || loops.batches == 0)
     return;
-  auto panels = PackedPanels::of(b, right);
+  auto panels = PackedPanels::of(b, right, form.isMixed());
   int64_t panelWidth = b.plan.number("columns");
   loops.overTiles(rows, panelWidth, [&](const ProductLoops::Place &place) {
     ColumnVectors vectors =
@@ -56,7 +56,9 @@ void emitDotProduct(KernelBuilder &b, int64_t rows) {
       chunks = loops.fetchAhead(*panels, place, rows);
     accumulateDots(b, tile, form, *loops.steps.known(),
                    {elementOfRow, groupsOfColumns, elementOf(left),
-                    elementOf(right), chunks});
+                    elementOf(right), chunks, [&](Expr group) {
+                      return panels->isWide(b, place.panel, group);
+                    }});
     loops.store(tile, product.getResult(), place, firstColumn);
   });
 }

@@ -29,10 +29,11 @@ public:
       : b(b), conv(conv), pool(pool), type(elementOf(conv.getX())),
         sumType(elementOf(conv.getResult())), tiles({conv, pool}, b.target),
         form(dotForm(conv, b.target)), byRows(tiles.groupsKernelRows()),
-        panels(*PackedPanels::of(b, conv.getW())), x(shapeOf(conv.getX())),
-        w(shapeOf(conv.getW())), y(shapeOf(conv.getResult())),
-        spatial(x.size() - 2), axes(windowAxes(conv)), columns(axes.back()),
-        channels(w[w.size() - 2]), rows(b.plan.number("rows")) {}
+        panels(*PackedPanels::of(b, conv.getW(), form && form->isMixed())),
+        x(shapeOf(conv.getX())), w(shapeOf(conv.getW())),
+        y(shapeOf(conv.getResult())), spatial(x.size() - 2),
+        axes(windowAxes(conv)), columns(axes.back()), channels(w[w.size() - 2]),
+        rows(b.plan.number("rows")) {}
 
   void emit() {
     if (pool)
@@ -377,15 +378,18 @@ private:
                 lanes[v]);
           },
           stepName, chunks);
-    accumulateDots(b, tile,
-                   isInHalves(panel) ? stagesOf(*form, stepsOfRow()) : *form,
-                   steps,
-                   {x,
-                    [&](Expr group, int64_t, int64_t column, int64_t lanes) {
-                      return weights(group, column, lanes);
-                    },
-                    type, elementOf(conv.getW()), chunks},
-                   firstRow, lastRow);
+    accumulateDots(
+        b, tile, isInHalves(panel) ? stagesOf(*form, stepsOfRow()) : *form,
+        steps,
+        {x,
+         [&](Expr group, int64_t, int64_t column, int64_t lanes) {
+           return weights(group, column, lanes);
+         },
+         type, elementOf(conv.getW()), chunks,
+         [&](Expr group) {
+           return panels.isWide(b, panel.number, named(first + group, "group"));
+         }},
+        firstRow, lastRow);
   }
 
   /// Emits the result row with number `row`, for all panels of weights or only

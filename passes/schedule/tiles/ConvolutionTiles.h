@@ -16,6 +16,7 @@ public:
       : anchor(anchor), target(target), form(dotForm(anchor.conv, target)) {}
 
   bool isOfBytes() const { return form.has_value(); }
+  bool isMixed() const { return form && form->isMixed(); }
   /// Returns how many adjacent input channels a dot product multiplies; 1 for
   /// f32 and f64.
   int64_t group() const { return form ? form->group : 1; }

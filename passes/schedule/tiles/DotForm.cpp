@@ -215,8 +215,15 @@ static std::optional<DotForm> formInShortSums(MLIRContext *context,
   return form.lanes.empty() ? std::nullopt : std::optional(form);
 }
 
-int64_t pairsInShortSums(Operation *contraction,
-                         const TargetDescription &target) {
+/// Returns the number of axes of K steps of a contraction that are divided into
+/// pairs as one. With an odd number of channels, a pair spans two kernel columns.
+static int64_t axesOfPairs(Operation *contraction) {
+  Value weights = contraction->getOperand(1);
+  return isa<ConvOp>(contraction) && shapeOf(weights).end()[-2] % 2 != 0 ? 2
+                                                                         : 1;
+}
+
+ShortSums shortSumsOf(Operation *contraction, const TargetDescription &target) {
   auto conv = dyn_cast<ConvOp>(contraction);
   Value weights = contraction->getOperand(1);
   MLIRContext *context = contraction->getContext();
@@ -224,22 +231,53 @@ int64_t pairsInShortSums(Operation *contraction,
        left = IntegerType::get(context, 8, IntegerType::Unsigned);
   if ((conv && conv.getGroups() != 1) || !type.isSignedInteger(8) ||
       target.hasInt8Dot(left, type) || !formInShortSums(context, 1, target))
-    return 0;
+    return {};
   ElementsAttr constant = constantOf(weights);
-  // With an odd number of channels, a pair spans two kernel columns.
-  bool byRows = conv && shapeOf(weights).end()[-2] % 2 != 0;
-  return constant ? graph::pairsInShortSums(constant, byRows ? 2 : 1) : 0;
+  if (!constant)
+    return {};
+  int64_t axes = axesOfPairs(contraction),
+          pairs = graph::pairsInShortSums(constant, axes);
+  ArrayRef<int64_t> shape = shapeOf(weights);
+  if (pairs || shape.end()[-2] % kShortGroup != 0 ||
+      (!conv && shape.size() != 2))
+    return {pairs};
+  // The width of most panels: two vectors of sums.
+  int64_t panel = target.vectorBytes.front() / 2;
+  std::vector<char> wide = wideGroups(constant, axes, panel);
+  // The share is rounded down to eighths, so that equal contractions with
+  // different weights share a kernel.
+  auto fitting = int64_t(llvm::count(wide, 0));
+  double share = double(8 * fitting / int64_t(wide.size())) / 8;
+  return share > 0 ? ShortSums{1, share} : ShortSums();
 }
 
-/// Returns the value of graph.short_sums of a contraction; 0 if it has none.
-static int64_t shortPairsOf(Operation *contraction) {
-  auto pairs = contraction->getAttrOfType<IntegerAttr>(kShortSumsAttr);
-  return pairs ? pairs.getInt() : 0;
+/// Returns what graph.short_sums and graph.short_share say about a contraction.
+static ShortSums markedSums(Operation *contraction) {
+  ShortSums sums;
+  if (auto pairs = contraction->getAttrOfType<IntegerAttr>(kShortSumsAttr))
+    sums.pairs = pairs.getInt();
+  if (auto share = contraction->getAttrOfType<FloatAttr>(kShortShareAttr))
+    sums.share = share.getValueAsDouble();
+  return sums;
+}
+
+/// Returns the form in which the groups of `sums.share` are multiplied as in
+/// `narrow`, the others as in `wide`.
+static DotForm mixedForm(const DotForm &narrow, const DotForm &wide,
+                         ShortSums sums) {
+  // A branch that is predicted wrongly costs up to half of a widened group of a
+  // tile of four rows (Zen 3, November 2026).
+  constexpr double branch = 0.5;
+  DotForm form = narrow;
+  form.widened = true;
+  form.shortShare = sums.share;
+  form.perCycle = 1 / (sums.share / narrow.perCycle +
+                       (1 - sums.share) * (1 + branch) / wide.perCycle);
+  return form;
 }
 
 std::optional<DotForm> dotForm(Type a, Type b, const TargetDescription &target,
-                               int64_t steps, bool fillsUp,
-                               int64_t shortPairs) {
+                               int64_t steps, bool fillsUp, ShortSums sums) {
   if (a.isBF16() && b.isBF16())
     return formOfBFloats(target);
   if (a.isF16() && b.isF16())
@@ -266,10 +304,13 @@ std::optional<DotForm> dotForm(Type a, Type b, const TargetDescription &target,
       best->group = 4;
       best->widened = true;
     }
-  if (shortPairs > 0 && left.isUnsignedInteger(8) && right.isSignedInteger(8))
-    if (auto form = formInShortSums(a.getContext(), shortPairs, target);
-        form && (!best || form->perCycle > best->perCycle))
-      best = form;
+  if (sums.pairs > 0 && left.isUnsignedInteger(8) && right.isSignedInteger(8))
+    if (auto form = formInShortSums(a.getContext(), sums.pairs, target)) {
+      if (sums.share < 1 && best)
+        form = best->widened ? mixedForm(*form, *best, sums) : *best;
+      if (!best || form->perCycle > best->perCycle)
+        best = form;
+    }
   return best || !target.coreRegisters ? best : std::optional(singleSteps());
 }
 
@@ -329,7 +370,7 @@ std::optional<DotForm> dotForm(MatMulOp product,
   return withShortStages(dotForm(elementOf(product.getA()),
                                  elementOf(product.getB()), target,
                                  shapeOf(product.getA()).back(),
-                                 /*fillsUp=*/false, shortPairsOf(product)),
+                                 /*fillsUp=*/false, markedSums(product)),
                          ProductSizes(product).rows);
 }
 
@@ -394,7 +435,7 @@ std::optional<DotForm> dotForm(ConvOp conv, const TargetDescription &target) {
       graph::product(ArrayRef(dimsOf(conv.getResult())).drop_back());
   auto form = withShortStages(dotForm(elementOf(conv.getX()),
                                       elementOf(conv.getW()), target, steps,
-                                      /*fillsUp=*/false, shortPairsOf(conv)),
+                                      /*fillsUp=*/false, markedSums(conv)),
                               positions);
   if (auto across = formAcrossLanes(conv, target);
       across && (!form || across->perCycle >= form->perCycle))

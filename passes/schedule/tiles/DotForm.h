@@ -8,6 +8,7 @@
 #define INGOT_PASSES_SCHEDULE_TILES_DOTFORM_H
 
 #include "dialects/graph/GraphDialect.h"
+#include "dialects/graph/ShortSums.h"
 #include "targets/TargetDescription.h"
 
 namespace ingot::schedule {
@@ -51,7 +52,14 @@ struct DotForm {
   /// bits before these sums are widened; 0 if products are added to 32-bit sums
   /// at once.
   int64_t shortGroups = 0;
+  /// If shortGroups: the share of the groups of packed weights whose products
+  /// are summed in 16 bits. If it is less than 1, the others are multiplied in
+  /// the widened form (`widened` is set), as a byte for each group says
+  /// (PackedPanels::isWide).
+  double shortShare = 1;
 
+  /// Whether some groups of weights are summed in 16 bits, and others not.
+  bool isMixed() const { return shortGroups && widened; }
   /// Whether sums are scalars, for tiles in core registers (CursorTile.h).
   bool isScalar() const { return lanes.front() == 1; }
 };
@@ -59,18 +67,19 @@ struct DotForm {
 /// Returns the fastest DotForm for elements of types `a` and `b`, in either
 /// order; nothing if the target has none. Scalar sums require that the group
 /// size divides the number of K steps, `steps`, unless `fillsUp` says that the
-/// K steps are padded to whole groups. The sums of `shortPairs` pairs of
-/// products always fit into 16 bits (graph.short_sums).
+/// K steps are padded to whole groups. `sums` says which sums of products fit
+/// into 16 bits.
 std::optional<DotForm> dotForm(mlir::Type a, mlir::Type b,
                                const TargetDescription &target, int64_t steps,
-                               bool fillsUp = false, int64_t shortPairs = 0);
+                               bool fillsUp = false,
+                               graph::ShortSums sums = {});
 
-/// Returns the value of graph.short_sums for a contraction of 8-bit elements
-/// with one group of channels, by signed constant weights, if its left operand
-/// is unsigned or becomes so; 0 if the target has dot products of such elements,
-/// or no instruction that sums pairs of products in 16 bits.
-int64_t pairsInShortSums(mlir::Operation *contraction,
-                         const TargetDescription &target);
+/// Returns which sums of products fit into 16 bits in a contraction of 8-bit
+/// elements with one group of channels, by signed constant weights, if its left
+/// operand is unsigned or becomes so; none if the target has dot products of
+/// such elements, or no instruction that sums pairs of products in 16 bits.
+graph::ShortSums shortSumsOf(mlir::Operation *contraction,
+                             const TargetDescription &target);
 
 /// Returns the DotForm with products of two rows by two columns (ofPairs) for
 /// rows of type `a` and columns of type `b`; nothing if the target has none.

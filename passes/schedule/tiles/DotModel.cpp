@@ -44,9 +44,10 @@ double DotModel::cycles(const TileChoice &tile) const {
   // Besides its dot products, each group of K steps takes a broadcast for each
   // row and a load for each vector of weights. Widening takes two more
   // instructions for a row and three more for a vector.
-  double perRow = (form.widened ? 3.0 : 1.0 / double(form.rowGroups)) /
-                  rates.instructions,
-         perVector = (form.widened ? 4 : 1) / rates.instructions;
+  double widened = !form.widened ? 0 : form.isMixed() ? 1 - form.shortShare : 1;
+  double perRow =
+             (2 * widened + 1 / double(form.rowGroups)) / rates.instructions,
+         perVector = (3 * widened + 1) / rates.instructions;
   // If the lanes of a vector of sums take different K steps, each column has
   // its own register of weights to load.
   if (form.acrossLanes)

@@ -2,6 +2,7 @@
 
 #include "dialects/kernel/DotLane.h"
 #include "dialects/kernel/ValueNames.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "passes/schedule/Anchors.h"
@@ -499,6 +500,30 @@ Tile addLanes(KernelBuilder &b, Tile &tile, const ColumnVectors &columns) {
   return result;
 }
 
+/// Emits `then` if `condition` holds, else `otherwise`; each returns new values
+/// of `sums`. Returns these values.
+static Exprs eitherSums(KernelBuilder &b, Expr condition, ArrayRef<Expr> sums,
+                        llvm::function_ref<Exprs()> then,
+                        llvm::function_ref<Exprs()> otherwise) {
+  auto types =
+      llvm::map_to_vector(sums, [](Expr sum) { return sum.value.getType(); });
+  auto branch = scf::IfOp::create(b.builder, b.loc, types, condition.value,
+                                  /*withElseRegion=*/true);
+  auto emit = [&](Region &region, llvm::function_ref<Exprs()> arm) {
+    OpBuilder::InsertionGuard guard(b.builder);
+    b.builder.setInsertionPointToStart(&region.front());
+    scf::YieldOp::create(
+        b.builder, b.loc,
+        llvm::map_to_vector(arm(), [](Expr sum) { return sum.value; }));
+  };
+  emit(branch.getThenRegion(), then);
+  emit(branch.getElseRegion(), otherwise);
+  Exprs results;
+  for (auto [sum, result] : llvm::zip(sums, branch.getResults()))
+    results.push_back(b.wrap(result, sum.type));
+  return results;
+}
+
 void accumulateDots(KernelBuilder &b, Tile &tile, const DotForm &form,
                     int64_t steps, const DotOperands &operands,
                     int64_t firstRow, std::optional<int64_t> lastRow) {
@@ -511,9 +536,15 @@ void accumulateDots(KernelBuilder &b, Tile &tile, const DotForm &form,
   if (isOfHalves(tile) || (form.stage && form.group == 1))
     return HalvesByLane(b, tile, form, operands, firstRow, endRow)
         .accumulate(steps);
-  DotBuilder dots(b, form, operands);
+  DotForm narrowForm = form, wideForm = form;
+  if (form.isMixed()) {
+    narrowForm.widened = false;
+    wideForm.shortGroups = 0;
+  }
+  DotBuilder narrowDots(b, narrowForm, operands),
+      wideDots(b, wideForm, operands);
   ArrayRef<int64_t> lanes = tile.columns.lanes;
-  auto weightsOf = [&](ArrayRef<Expr> groups, int64_t count) {
+  auto weightsOf = [&](DotBuilder &dots, ArrayRef<Expr> groups, int64_t count) {
     SmallVector<DotBuilder::Parts> columns(lanes.size());
     for (Expr group : groups) {
       int64_t column = 0;
@@ -528,8 +559,9 @@ void accumulateDots(KernelBuilder &b, Tile &tile, const DotForm &form,
     }
     return columns;
   };
-  auto add = [&](ArrayRef<Expr> groups, int64_t count, Exprs sums) {
-    SmallVector<DotBuilder::Parts> columns = weightsOf(groups, count);
+  auto addBy = [&](DotBuilder &dots, ArrayRef<Expr> groups, int64_t count,
+                   Exprs sums) {
+    SmallVector<DotBuilder::Parts> columns = weightsOf(dots, groups, count);
     for (int64_t row = firstRow; row < endRow; ++row) {
       SmallVector<Value, 2> elements;
       for (Expr group : groups)
@@ -550,6 +582,18 @@ void accumulateDots(KernelBuilder &b, Tile &tile, const DotForm &form,
       }
     }
     return sums;
+  };
+  auto add = [&](ArrayRef<Expr> groups, int64_t count, Exprs sums) {
+    if (!form.isMixed())
+      return addBy(narrowDots, groups, count, std::move(sums));
+    Exprs added = eitherSums(
+        b, named(operands.isWide(groups[0]), "is_wide"), sums,
+        [&] { return addBy(wideDots, groups, count, sums); },
+        [&] { return addBy(narrowDots, groups, count, sums); });
+    for (auto [i, sum] : llvm::enumerate(added))
+      named(sum,
+            tile.nameAt("sum", int64_t(i / lanes.size()), i % lanes.size()));
+    return added;
   };
   auto addGroup = [&](Expr group, int64_t count, Exprs sums) {
     return add(group, count, std::move(sums));
@@ -595,13 +639,15 @@ void accumulateDots(KernelBuilder &b, Tile &tile, const DotForm &form,
           "x_" + Twine(row)));
     for (int64_t g = 0; g < several; ++g) {
       Expr group = named(trip * double(several) + double(g), "group");
-      SmallVector<DotBuilder::Parts> columns = weightsOf(group, form.group);
+      SmallVector<DotBuilder::Parts> columns =
+          weightsOf(narrowDots, group, form.group);
       for (auto [r, elements] : llvm::enumerate(rows))
         for (auto [v, column] : llvm::enumerate(columns)) {
           int64_t row = firstRow + r;
           Expr &sum = sums[row * lanes.size() + v];
-          sum.value = dots.dot(dots.groupParts(elements, g, lanes[v]), column,
-                               sum.value, tile.nameAt("sum", row, v));
+          sum.value =
+              narrowDots.dot(narrowDots.groupParts(elements, g, lanes[v]),
+                             column, sum.value, tile.nameAt("sum", row, v));
         }
     }
     return sums;

@@ -24,7 +24,9 @@
 //
 // If the target adds pairs of int8 products in 16 bits, and the weights are such
 // that these sums cannot overflow, the sums of one or two groups are widened at
-// once, by a product with ones (DotForm::shortGroups).
+// once, by a product with ones (DotForm::shortGroups). If they are such in most
+// groups of K steps, a branch selects this form or the widened one for each
+// group (DotForm::isMixed).
 //
 // Products of f16 are accumulated in f16, with separate lanes for the two K
 // steps of a group. After a *stage* (a number of K steps), these partial sums
@@ -82,6 +84,9 @@ struct DotOperands {
   mlir::Type aType, bType;
   /// Divides the loop over groups of K steps into chunks.
   StepChunks chunks;
+  /// Returns whether products of group number `group` of the weights need more
+  /// than 16 bits, for a DotForm that is mixed.
+  llvm::function_ref<graph::Expr(graph::Expr group)> isWide = nullptr;
 };
 
 /// Loads the first `count` of the elements that a row has in one group of K

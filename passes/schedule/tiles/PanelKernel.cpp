@@ -1,5 +1,7 @@
 #include "passes/schedule/tiles/PanelKernel.h"
 
+#include "dialects/graph/ElementsData.h"
+#include "dialects/graph/ShortSums.h"
 #include "passes/schedule/Anchors.h"
 #include "passes/schedule/tiles/RowTiles.h"
 
@@ -447,7 +449,32 @@ void putInPanels(GroupOp group, OpOperand &weights, int64_t panel, int64_t tail,
                                      tail, steps, axes));
 }
 
-std::optional<PackedPanels> PackedPanels::of(KernelBuilder &b, Value w) {
+void appendWideGroups(GroupOp group, Value weights) {
+  auto unpack = weights.getDefiningOp<UnpackPanelsOp>();
+  auto argument =
+      unpack ? dyn_cast<BlockArgument>(unpack.getPacked()) : BlockArgument();
+  auto pack = argument ? group.getInputs()[argument.getArgNumber()]
+                             .getDefiningOp<PackPanelsOp>()
+                       : PackPanelsOp();
+  if (!pack)
+    return;
+  ElementsAttr values = pack.getW().getDefiningOp<ConstantOp>().getValue();
+  OpBuilder builder(group);
+  Location loc = unpack.getLoc();
+  std::vector<char> wide =
+      wideGroups(values, unpack.getAxes(), unpack.getPanel());
+  auto type =
+      RankedTensorType::get({int64_t(wide.size())}, values.getElementType());
+  Value bytes = ConstantOp::create(
+      builder, loc, elementsFromBytes(type, std::move(wide), "wide_groups"));
+  Value all = ConcatOp::create(builder, loc,
+                               ValueRange{pack.getResult(), bytes}, int64_t(0));
+  unpack.getPackedMutable().set(
+      replaceInput(group, unpack.getPackedMutable(), all));
+}
+
+std::optional<PackedPanels> PackedPanels::of(KernelBuilder &b, Value w,
+                                             bool isMixed) {
   auto unpack = w.getDefiningOp<UnpackPanelsOp>();
   if (!unpack)
     return std::nullopt;
@@ -461,8 +488,9 @@ std::optional<PackedPanels> PackedPanels::of(KernelBuilder &b, Value w) {
   panels.tailWidth = unpack.getTail();
   int64_t full = panels.fullPanels * panels.panelWidth,
           width = full + (full < panels.columns ? panels.tailWidth : 0);
+  int64_t bytes = isMixed ? panels.fullPanels + (full < panels.columns) : 0;
   panels.steps = tensorType(unpack.getPacked()).getNumElements() /
-                 std::max<int64_t>(width * panels.group, 1);
+                 std::max<int64_t>(width * panels.group + bytes, 1);
   return panels;
 }
 
@@ -483,6 +511,18 @@ Expr PackedPanels::load(KernelBuilder &b, std::optional<Expr> panel, Expr step,
     at = named(at + double(offset * group), "at_column_" + Twine(offset));
   return b.withLanes(lanes * group,
                      [&] { return b.loadFrom(buffer, type, {at}); });
+}
+
+Expr PackedPanels::isWide(KernelBuilder &b, std::optional<Expr> panel,
+                          Expr step) const {
+  int64_t width = fullPanels * panelWidth;
+  if (width < columns)
+    width += tailWidth;
+  Expr first = panel ? *panel * double(steps) : b.index(fullPanels * steps);
+  Expr at =
+      named(first + step, "number_of_group") + double(width * group * steps);
+  return notEqual(
+      b.withLanes(1, [&] { return b.loadFrom(buffer, type, {at}); }), 0.0);
 }
 
 StepChunks PackedPanels::fetchAhead(KernelBuilder &b, std::optional<Expr> panel,

@@ -177,6 +177,12 @@ mlir::BlockArgument replaceInput(graph::GroupOp group, mlir::OpOperand &use,
 void packPanels(graph::GroupOp group, mlir::OpOperand &weights, int64_t panel,
                 int64_t tail, int64_t steps, int64_t axes = 1);
 
+/// Appends bytes to the packed weights of a group, one for each panel and each
+/// group of K steps: 1 if sums of products by these weights may not fit into 16
+/// bits (graph.short_share). Does nothing if the weights are not packed, or have
+/// these bytes already.
+void appendWideGroups(graph::GroupOp group, mlir::Value weights);
+
 /// Like packPanels, for weights that only constant folding will turn into a
 /// constant.
 void putInPanels(graph::GroupOp group, mlir::OpOperand &weights, int64_t panel,
@@ -194,8 +200,14 @@ struct PackedPanels {
   int64_t group = 1;
 
   /// Returns the packed panels of the weights `w`, an operand of the anchor;
-  /// nothing unless `w` is the result of unpack_panels.
-  static std::optional<PackedPanels> of(KernelBuilder &b, mlir::Value w);
+  /// nothing unless `w` is the result of unpack_panels. With `isMixed`, the
+  /// bytes of appendWideGroups follow the weights.
+  static std::optional<PackedPanels> of(KernelBuilder &b, mlir::Value w,
+                                        bool isMixed = false);
+  /// Returns whether products by the weights of a panel at group of K steps
+  /// `step` need more than 16 bits (appendWideGroups).
+  graph::Expr isWide(KernelBuilder &b, std::optional<graph::Expr> panel,
+                     graph::Expr step) const;
   /// Loads weights of a panel at K step (or group of K steps) `step`: those of
   /// `lanes` columns from column `offset` of the panel on.
   graph::Expr load(KernelBuilder &b, std::optional<graph::Expr> panel,

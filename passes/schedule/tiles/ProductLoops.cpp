@@ -3,6 +3,7 @@
 #include "dialects/graph/ElementsData.h"
 #include "dialects/graph/ExprNames.h"
 #include "passes/schedule/GroupCost.h"
+#include "passes/schedule/tiles/DotForm.h"
 #include "passes/schedule/tiles/FlatStore.h"
 #include "passes/schedule/tiles/RowTiles.h"
 #include "passes/schedule/tiles/TileStore.h"
@@ -144,6 +145,8 @@ void ProductStrategy::pack(GroupOnTarget group, const Plan &plan) const {
   packPanels(group.op(), product->getOpOperand(1), panel,
              left ? panelVectors(product, left, group.target).width() : 0,
              steps(product, group.target));
+  if (auto form = dotForm(product, group.target); form && form->isMixed())
+    appendWideGroups(group.op(), product.getB());
 }
 
 StepChunks ProductLoops::fetchAhead(const PackedPanels &panels,

@@ -4,6 +4,7 @@
 // RUN: %ingot-opt %s -decide-form-groups=target=cortex-m4 -decide-pack-weights=target=cortex-m4 | FileCheck %s --check-prefix=SHORT
 // RUN: %ingot-opt %s -decide-form-groups=target=cortex-m55 -decide-pack-weights=target=cortex-m55 | FileCheck %s --check-prefix=SHORT
 // RUN: %ingot-opt %s -decide-form-groups=target=hexagon-v67 -decide-pack-weights=target=hexagon-v67 | FileCheck %s --check-prefix=STREAM
+// RUN: %ingot-opt %s -decide-form-groups=target=x86-64-v3 -decide-pack-weights=target=x86-64-v3 | FileCheck %s --check-prefix=MIXED
 // REQUIRES: ingot-opt
 
 // Weights with 40 columns are packed into a panel of three vectors of 16, the
@@ -217,4 +218,18 @@ func.func @filters(%x: tensor<1x6x6x48xui8>) -> tensor<1x4x4x48xsi32> {
   %c = graph.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, groups = 48 : i64} : (tensor<1x6x6x48xui8>, tensor<3x3x1x48xsi8>) -> tensor<1x4x4x48xsi32>
   %y = graph.add %c, %b : (tensor<1x4x4x48xsi32>, tensor<1x48xsi32>) -> tensor<1x4x4x48xsi32>
   return %y : tensor<1x4x4x48xsi32>
+}
+
+// If products by some weights need more than 16 bits, a byte for each group of K
+// steps follows the packed weights.
+// MIXED-LABEL: @mixed(
+// MIXED: %[[PACKED:.*]] = graph.pack_panels {{.*}} -> tensor<64xsi8>
+// MIXED: %[[WIDE:.*]] = graph.constant dense<[0, 0, 1, 0]> : tensor<4xsi8>
+// MIXED: %[[ALL:.*]] = graph.concat %[[PACKED]], %[[WIDE]]
+// MIXED: graph.group "integer-product"({{.*}}%[[ALL]]{{.*}})
+// MIXED: graph.unpack_panels {{.*}} : (tensor<68xsi8>) -> tensor<16x1xsi8>
+func.func @mixed(%a: tensor<5x16xui8>) -> tensor<5x1xsi32> {
+  %b = graph.constant dense<[[0], [127], [127], [1], [0], [127], [2], [0], [127], [127], [0], [0], [127], [-128], [0], [64]]> : tensor<16x1xsi8> : tensor<16x1xsi8>
+  %y = graph.matmul %a, %b : (tensor<5x16xui8>, tensor<16x1xsi8>) -> tensor<5x1xsi32>
+  return %y : tensor<5x1xsi32>
 }

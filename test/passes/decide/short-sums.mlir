@@ -32,6 +32,15 @@ func.func @too_large(%a: tensor<5x4xui8>) -> tensor<5x2xsi32> {
   return %y : tensor<5x2xsi32>
 }
 
+// In one of four groups of K steps, sums need more than 16 bits.
+// CHECK-LABEL: @mixed(
+// CHECK: graph.matmul {{.*}} {graph.short_share = 7.500000e-01 : f64, graph.short_sums = 1 : i64}
+func.func @mixed(%a: tensor<5x16xui8>) -> tensor<5x1xsi32> {
+  %b = graph.constant dense<[[0], [127], [127], [1], [0], [127], [2], [0], [127], [127], [0], [0], [127], [-128], [0], [64]]> : tensor<16x1xsi8> : tensor<16x1xsi8>
+  %y = graph.matmul %a, %b : (tensor<5x16xui8>, tensor<16x1xsi8>) -> tensor<5x1xsi32>
+  return %y : tensor<5x1xsi32>
+}
+
 // A signed left operand, and computed weights.
 // CHECK-LABEL: @others(
 // CHECK-NOT: short_sums

@@ -1,9 +1,10 @@
 """Writes products.onnx, with products of 8-bit integers whose weights are as large as sums of
 pairs in 16 bits allow, and data.h, with operands and results, for products.cpp.
 
-    make_short_sums.py FOLDER LARGEST
+    make_short_sums.py FOLDER LARGEST [SHARE]
 
-LARGEST is the largest sum of the magnitudes of two weights of the same sign in a pair. Half of the
+LARGEST is the largest sum of the magnitudes of two weights of the same sign in a pair, but for a
+share of the pairs, SHARE, whose weights are limits of the range. Half of the
 elements of the left operands are limits of their range. Sizes leave remainders of tiles, vectors,
 groups and pairs of groups.
 """
@@ -14,6 +15,7 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 folder, largest = sys.argv[1], int(sys.argv[2])
+share = float(sys.argv[3]) if len(sys.argv) > 3 else 0
 rng = np.random.default_rng(7)
 
 
@@ -32,7 +34,10 @@ def weights(steps, columns):
     second = np.minimum(largest - first, 127)
     opposite = rng.random((pairs, columns)) < 0.2
     second = np.where(opposite, -np.minimum(second + 64, largest), second)
-    both = np.stack([sign * first, sign * second], 1).reshape(2 * pairs, columns)
+    both = np.stack([sign * first, sign * second], 1)
+    if share:
+        both[np.repeat(rng.random((pairs, 1, columns)) < share, 2, 1)] = rng.choice([-128, 127])
+    both = both.reshape(2 * pairs, columns)
     return both[:steps].clip(-128, 127).astype(np.int8)
 
 

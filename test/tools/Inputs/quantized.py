@@ -3,6 +3,7 @@
     quantized.py make FOLDER                            writes net.onnx, skewed.onnx (the same function), samples, labels
     quantized.py check FOLDER FILE INGOT DECIBELS SIZE  compares FILE in ONNX Runtime and in INGOT with net.onnx;
                                                         SIZE is relative to that of net.onnx
+    quantized.py largest FOLDER FILE                    prints the largest magnitude of each int8 weight of FILE
 """
 import os
 import pathlib
@@ -114,7 +115,15 @@ def check(folder, name, ingot, least, size):
     assert decibels(own, got[:1].astype(np.float64)) >= float(least)
 
 
+def largest(folder, name):
+    for tensor in onnx.load(folder / name).graph.initializer:
+        if tensor.data_type == TensorProto.INT8:
+            print(tensor.name, np.abs(numpy_helper.to_array(tensor).astype(int)).max())
+
+
 if sys.argv[1] == "make":
     make(pathlib.Path(sys.argv[2]))
+elif sys.argv[1] == "largest":
+    largest(pathlib.Path(sys.argv[2]), sys.argv[3])
 else:
     check(pathlib.Path(sys.argv[2]), *sys.argv[3:])
