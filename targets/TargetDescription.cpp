@@ -195,6 +195,11 @@ bool TargetDescription::filtersInt8(mlir::Type x, mlir::Type w,
   auto narrows = [](const Intrinsic &row) {
     return row.op == "kernel.narrow_unsigned";
   };
+  // Products of elements widened to 16 bits, in vectors without a remainder.
+  if (!vectorBytes.empty() && x.isInteger(8) && w.isSignedInteger(8))
+    if (unsigned words = vectorBytes.front() / 2;
+        channels % words == 0 && product("si16", "si16", 1, words / 2))
+      return true;
   constexpr unsigned group = 4;
   return x.isUnsignedInteger(8) && w.isSignedInteger(8) &&
          channels >= leastChannels && !vectorBytes.empty() &&

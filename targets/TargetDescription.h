@@ -362,7 +362,8 @@ struct TargetDescription {
   /// Whether an int8 depthwise convolution with this many channels pays off
   /// compared with a float one. This requires at least 16 channels, vectors
   /// that multiply unsigned by signed 8-bit integers, and an instruction that
-  /// narrows several vectors of sums to one.
+  /// narrows several vectors of sums to one; or vectors that multiply 16-bit
+  /// integers lane by lane, and channels that fill whole vectors of them.
   bool filtersInt8(mlir::Type x, mlir::Type w, int64_t channels) const;
   /// Whether each thread block of a GPU computes one group of a grouped
   /// convolution. This requires that the group's inputs at one position

@@ -141,6 +141,12 @@ Expression KernelPrinter::bitcast(Operation *op) {
       isBits(from.getType()))
     source = castTo(typeName(from.getType(), Sign::Unsigned),
                     integer(from, Sign::Unsigned));
+  // In clang 22, __builtin_bit_cast of an element of a vector reads element 0,
+  // whichever the element is. It gets a copy of the element instead.
+  auto splat = from.getDefiningOp<vector::BroadcastOp>();
+  if ((splat ? splat.getSource() : from).getDefiningOp<vector::ExtractOp>() &&
+      isVector(to))
+    source = castTo(typeName(from.getType(), source.sign), source);
   std::string function = "__builtin_bit_cast(" + type + ", ";
   if (!context.target.isDevice() && sameShape && !isVector(to)) {
     bool isDouble = to.getIntOrFloatBitWidth() == 64;

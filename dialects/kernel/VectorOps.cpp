@@ -49,8 +49,10 @@ LogicalResult DotOp::verify() {
                          << getAccumulator().getType()
                          << "; sums of 16 bits are those of pairs of 8-bit "
                             "integers";
+  // 16-bit integers may be multiplied lane by lane.
+  bool isSingle = element.isInteger(16) && narrow == getLanes();
   if (narrow % getLanes() != 0 ||
-      !llvm::is_contained({2, 4, 8, 16}, getGroup()))
+      (!isSingle && !llvm::is_contained({2, 4, 8, 16}, getGroup())))
     return emitOpError() << "sums " << narrow << " products into " << getLanes()
                          << " lanes, which is not 2, 4, 8 or 16 for each";
   bool isFloat = isa<FloatType>(element);

@@ -18,7 +18,7 @@ def Kernel_DotOp : Kernel_Op<"dot", [
     Processors multiply narrow integers in groups: for example, one instruction
     multiplies 64 pairs of 8-bit integers and adds each four adjacent products to
     one of 16 lanes of 32 bits. With group = lanes of `a` / lanes of
-    `accumulator` (2, 4, 8 or 16),
+    `accumulator` (2, 4, 8 or 16; also 1 for 16-bit integers),
 
         result[i] = accumulator[i] + sum over j < group of
                         extend(a[group * i + j]) * extend(b[group * i + j])

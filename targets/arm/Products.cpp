@@ -3,8 +3,10 @@
 // Base NEON multiplies 8-bit integers to 16 bits, which hold any product of two
 // operands of the same signedness. It adds adjacent pairs of products to 32-bit
 // lanes (VMULL, VPADAL). The sum of two products of signed operands also fits
-// in 16 bits if one factor is not -128 (SMLAL). SDOT, UDOT and USDOT multiply
-// and add groups of four elements. None of these instructions saturates. BFDOT
+// in 16 bits if one factor is not -128 (SMLAL). SMLAL also multiplies 16-bit
+// integers lane by lane and adds the products to 32-bit lanes. SDOT, UDOT and
+// USDOT multiply and add groups of four elements. None of these instructions
+// saturates. BFDOT
 // adds two bf16 products to an f32; it rounds to odd and flushes subnormal
 // numbers to zero. SMMLA, UMMLA, USMMLA and BFMMLA multiply two rows by two
 // columns at the rate of SDOT and BFDOT, so they do twice as many products per
@@ -48,7 +50,10 @@ namespace ingot::targets {
             "8x8_t({1}))"}
 
 std::vector<Product> neonProducts() {
-  return {PAIRS("si8", "s", "int"), PAIRS("ui8", "u", "uint")};
+  return {PAIRS("si8", "s", "int"),
+          PAIRS("ui8", "u", "uint"),
+          {"si16", "si16", 1, 4, 1,
+           "vmlal_s16(int32x4_t({2}), int16x4_t({0}), int16x4_t({1}))"}};
 }
 
 std::vector<Intrinsic> acrossLanes() {

@@ -60,7 +60,8 @@ public:
     // Choose the order that reads the weights once if they are large and no
     // pool is fused, else the order that reads the input once.
     bool weightsFirst = !anchor.pool && group.target.l2Bytes > 0 &&
-                        anchor.weightBytes() > group.target.residentBytes();
+                        (anchor.weightBytes() > group.target.residentBytes() ||
+                         movesLanes(anchor, group.target));
     SmallVector<Plan> plans;
     auto add = [&](const TileChoice &tile, bool panelsOutside) {
       bool isSplit =
@@ -148,6 +149,24 @@ public:
   }
 
 private:
+  /// Whether the order "tiles" makes compilers move the lanes of inputs into
+  /// vectors of their own. If the inputs of a position are a single vector, the
+  /// loop over panels does not change them. clang 22 then copies each of their
+  /// lanes to a vector before that loop, although dot products take a lane as
+  /// operand, and has no registers for these vectors. The input must be small
+  /// enough to be read from L2 for each panel.
+  static bool movesLanes(ConvolutionAnchor anchor,
+                         const TargetDescription &target) {
+    ConvOp conv = anchor.conv;
+    if (!conv.isWidening() || !anchor.isMatrix())
+      return false;
+    std::optional<DotForm> form = dotForm(conv, target);
+    Dim inputs = product(dimsOf(conv.getX()));
+    return form && form->rowGroups > 1 && !form->stage &&
+           anchor.steps() <= form->group * form->rowGroups &&
+           inputs.most() <= target.residentBytes();
+  }
+
   /// Whether the pool's result has a single row, so that threads can only
   /// divide its channels.
   static bool hasOneRow(Operation *pool) {

@@ -472,10 +472,25 @@ std::optional<DotForm> depthwiseForm(ConvOp conv,
 
 bool filtersInBlocks(ConvOp conv, const TargetDescription &target) {
   ArrayRef<int64_t> w = shapeOf(conv.getW());
+  constexpr unsigned group = 4;
   return conv.isWidening() && w.size() >= 3 && w.end()[-2] == 1 &&
          int64_t(conv.getGroups()) == w.back() &&
          target.filtersInt8(elementOf(conv.getX()), elementOf(conv.getW()),
-                            w.back());
+                            w.back()) &&
+         elementOf(conv.getX()).isUnsignedInteger(8) &&
+         target.product("ui8", "si8", group,
+                        target.vectorBytes.front() / group);
+}
+
+bool filtersWidened(ConvOp conv, const TargetDescription &target) {
+  ArrayRef<int64_t> w = shapeOf(conv.getW());
+  Type word = IntegerType::get(conv.getContext(), 16);
+  int64_t lanes = target.maxLanes(word);
+  return conv.isWidening() && w.size() >= 3 && w.end()[-2] == 1 &&
+         int64_t(conv.getGroups()) == w.back() && w.back() % lanes == 0 &&
+         elementOf(conv.getX()).isInteger(8) &&
+         elementOf(conv.getW()).isSignedInteger(8) && conv.getXOutside() == 0 &&
+         target.product("si16", "si16", /*group=*/1, lanes / 2);
 }
 
 } // namespace ingot::schedule

@@ -130,6 +130,12 @@ std::optional<DotForm> depthwiseForm(graph::ConvOp conv,
 /// its zero point is 0.
 bool filtersInBlocks(graph::ConvOp conv, const TargetDescription &target);
 
+/// Whether the kernel of an integer depthwise convolution widens 8-bit inputs
+/// and weights to 16 bits and multiplies them lane by lane
+/// (WidenedDepthwise.cpp). The channels must fill whole vectors of 16-bit
+/// elements. The input may have any zero point.
+bool filtersWidened(graph::ConvOp conv, const TargetDescription &target);
+
 } // namespace ingot::schedule
 
 #endif // INGOT_PASSES_SCHEDULE_TILES_DOTFORM_H

@@ -165,8 +165,15 @@ std::vector<TileChoice> DotModel::ranked() const {
               most = (registers - halves - 1) / (halves + ofRow);
       return ofRow ? std::min(most, mostRowsByLane) : most;
     }
-    return (registers - registersOfEach * (v + 1) - ofRow) /
-           (sumsOfEach * v + ofRow);
+    int64_t most = (registers - registersOfEach * (v + 1) - ofRow) /
+                   (sumsOfEach * v + ofRow);
+    // In loops with more than 16 such vectors of sums, clang 22 moves most of
+    // them to another register in each iteration (30 moves for 72 instructions
+    // that multiply or add).
+    if (form.acrossLanes)
+      most = std::min(most,
+                      int64_t(target.vectorRegisters) / 2 / (sumsOfEach * v));
+    return most;
   };
   Ranking<TileChoice> ranking(/*tolerance=*/0.001);
   for (int64_t v = 1; v <= std::min(vectorsNeeded, mostVectors); ++v)

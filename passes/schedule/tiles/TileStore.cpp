@@ -135,6 +135,40 @@ static size_t scalarsTogether(KernelBuilder &b, const ColumnVectors &columns,
              : 1;
 }
 
+/// Returns part number `part` of the `count` parts of a vector. Parts of 32 bits
+/// are moved as words, since compilers would move them byte by byte.
+static Expr partOf(KernelBuilder &b, Expr vector, int64_t part, int64_t count) {
+  auto type = cast<VectorType>(vector.value.getType());
+  int64_t lanes = type.getNumElements() / count,
+          bits = lanes * type.getElementTypeBitWidth();
+  Type word = b.builder.getI32Type();
+  if (bits != word.getIntOrFloatBitWidth())
+    return lanesOf(b, vector, part * lanes, lanes);
+  Value words = vector::BitCastOp::create(
+      b.builder, b.loc, VectorType::get({count}, word), vector.value);
+  Value one = vector::BroadcastOp::create(
+      b.builder, b.loc, VectorType::get({1}, word),
+      vector::ExtractOp::create(b.builder, b.loc, words, part));
+  return b.wrap(vector::BitCastOp::create(
+                    b.builder, b.loc,
+                    VectorType::get({lanes}, type.getElementType()), one),
+                vector.type);
+}
+
+/// Returns how many rows of a tile, at most `left`, are narrowed together; 1
+/// unless each row has a single vector of sums that fills a register of the
+/// size in which the target narrows.
+static size_t rowsNarrowedTogether(KernelBuilder &b, const Tile &tile, Type sum,
+                                   int64_t left) {
+  constexpr int64_t narrowedBits = 128;
+  const ColumnVectors &columns = tile.columns;
+  if (columns.lanes.size() != 1 || columns.lanes[0] != columns.columns ||
+      b.target.wholeRegisters || columns.lanes[0] != b.target.maxLanes(sum) ||
+      columns.columns * sum.getIntOrFloatBitWidth() != narrowedBits)
+    return 1;
+  return narrowedTogether(b, SmallVector<int64_t>(left, columns.columns));
+}
+
 void storeTile(KernelBuilder &b, Tile &tile, Value anchor,
                llvm::function_ref<Exprs(int64_t, Expr)> index, Expr firstColumn,
                llvm::function_ref<Expr(Expr, Expr)> beforeEpilogue) {
@@ -196,6 +230,28 @@ void storeTile(KernelBuilder &b, Tile &tile, Value anchor,
         return results[i];
       });
   };
+  // Stores the results of `count` rows from `row` on, which have one vector
+  // each: narrows them as one vector if possible.
+  auto storeRows = [&](int64_t row, size_t count) {
+    int64_t lanes = tile.columns.columns;
+    Exprs results;
+    SmallVector<Exprs> places;
+    for (size_t i = 0; i < count; ++i)
+      b.withLanes(lanes, [&] {
+        auto [result, at] =
+            resultOf(tile.at(row + i, 0), row + i, 0, firstColumn);
+        results.push_back(b.broadcast(result, lanes));
+        places.push_back(at);
+        return result;
+      });
+    std::optional<Expr> all = narrowed(b, results);
+    for (size_t i = 0; i < count; ++i)
+      b.withLanes(lanes, [&] {
+        Expr part = all ? partOf(b, *all, i, count) : results[i];
+        b.store(0u, part, places[i]);
+        return part;
+      });
+  };
   bool isInVectors = epilogueIsInVectors(b);
   size_t most = isInVectors ? vectorsOfResult(b, elementOf(anchor)) : size_t(1);
   JoinedRows together(b, anchor);
@@ -206,6 +262,16 @@ void storeTile(KernelBuilder &b, Tile &tile, Value anchor,
       storeJoined(b, tile, anchor, together, row, count, index, firstColumn,
                   beforeEpilogue);
       row += count - 1;
+      continue;
+    }
+    if (size_t count =
+            isInVectors
+                ? rowsNarrowedTogether(b, tile, computeType(elementOf(anchor)),
+                                       tile.rows - row)
+                : size_t(1);
+        count > 1) {
+      storeRows(row, count);
+      row += int64_t(count) - 1;
       continue;
     }
     int64_t column = 0;

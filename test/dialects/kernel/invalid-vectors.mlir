@@ -11,9 +11,9 @@ func.func @dot_group(%a: vector<12xi8>, %sum: vector<4xi32>) {
 
 // -----
 
-func.func @dot_alone(%a: vector<4xi16>, %sum: vector<4xi32>) {
+func.func @dot_alone(%a: vector<4xi8>, %sum: vector<4xi32>) {
   // expected-error @+1 {{sums 4 products into 4 lanes, which is not 2, 4, 8 or 16 for each}}
-  %y = kernel.dot %a, %a, %sum : vector<4xi16>, vector<4xi32>
+  %y = kernel.dot %a, %a, %sum : vector<4xi8>, vector<4xi32>
   return
 }
 

@@ -22,3 +22,22 @@ kernel.func @pointwise(%x: tensor<1x2x2x24xsi8>, %p: tensor<128xsi8>, %bias: ten
   %y = graph.conv %x, %w, %bias {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, groups = 1 : i64} : (tensor<1x2x2x24xsi8>, tensor<1x1x24x4xsi8>, tensor<4xsi32>) -> tensor<1x2x2x4xsi32>
   kernel.return %y : tensor<1x2x2x4xsi32>
 }
+
+// The results of four positions, of four channels each, are narrowed to one
+// register. Each position stores a 32-bit word of it.
+// CHECK-LABEL: @narrowed(
+// CHECK-COUNT-2: kernel.narrow_signed %{{.*}} : vector<4xi32> to vector<8xi16>
+// CHECK: kernel.narrow_signed %{{.*}} : vector<8xi16> to vector<16xi8>
+// CHECK: vector.bitcast %{{.*}} : vector<16xi8> to vector<4xi32>
+// CHECK: vector.extract %{{.*}}[0] : i32 from vector<4xi32>
+// CHECK: vector.store %{{.*}} : memref<4x4xi8>, vector<4xi8>
+// CHECK: vector.extract %{{.*}}[3] : i32 from vector<4xi32>
+// CHECK: vector.store %{{.*}} : memref<4x4xi8>, vector<4xi8>
+kernel.func @narrowed(%x: tensor<1x2x2x16xsi8>, %p: tensor<64xsi8>, %scale: tensor<f32>) -> tensor<1x2x2x4xsi8> attributes {strategy = "convolution", plan = {columns = 4, order = "tiles", rows = 4, splits = 1}, comment = ""} {
+  %w = graph.unpack_panels %p {panel = 4 : i64, tail = 0 : i64, group = 16 : i64} : (tensor<64xsi8>) -> tensor<1x1x16x4xsi8>
+  %s = graph.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, groups = 1 : i64} : (tensor<1x2x2x16xsi8>, tensor<1x1x16x4xsi8>) -> tensor<1x2x2x4xsi32>
+  %f = graph.cast %s : (tensor<1x2x2x4xsi32>) -> tensor<1x2x2x4xf32>
+  %zero = graph.constant dense<0> : tensor<si8> : tensor<si8>
+  %y = graph.quantize %f, %scale, %zero : (tensor<1x2x2x4xf32>, tensor<f32>, tensor<si8>) -> tensor<1x2x2x4xsi8>
+  kernel.return %y : tensor<1x2x2x4xsi8>
+}
