@@ -271,6 +271,9 @@ static void addPlan(OpPassManager &pm, const PipelineOptions &options) {
 /// Leaves only operations that the printer supports on this target.
 static void addLegalize(OpPassManager &pm, const PipelineOptions &options) {
   std::string target = options.target->name.str();
+  // Matches conversions between f16 and f32 before they are expanded, and
+  // exponentials before they are outlined.
+  pm.addPass(legalize::createFormHalves({target}));
   // Outlined functions only make generated code readable, so they are not
   // needed for constants evaluated at compile time.
   if (!options.evaluating) {

@@ -27,6 +27,7 @@
 #include "passes/schedule/Tables.h"
 #include "passes/schedule/gpu/ProductsOfRows.h"
 #include "passes/schedule/tiles/ChannelStream.h"
+#include "passes/schedule/tiles/HalfTile.h"
 #include "llvm/ADT/SetVector.h"
 
 #include <queue>
@@ -68,6 +69,8 @@ public:
     dropEmpty();
     separateOutputs();
     separateSlices();
+    if (schedule::halvesByLane(target))
+      separateWidenings();
     if (target.isDevice())
       schedule::ProductsOfRows::separateNorms(function.getBody().front(),
                                               packs);
@@ -232,6 +235,21 @@ private:
       for (OpOperand &use :
            llvm::make_early_inc_range(llvm::drop_begin(slice->getUses())))
         use.set(OpBuilder(slice).clone(*slice)->getResult(0));
+    }
+  }
+
+  /// Gives each elementwise operator and reduction that reads a widened tensor
+  /// its own clone of the widening. Each can then be grouped with its clone, so
+  /// that the narrow tensor is stored.
+  void separateWidenings() {
+    for (auto cast : llvm::make_early_inc_range(
+             function.getBody().front().getOps<CastOp>())) {
+      if (!schedule::isWidening(cast) || !elementOf(cast.getX()).isF16())
+        continue;
+      for (OpOperand &use : llvm::make_early_inc_range(cast->getUses()))
+        if (!cast->hasOneUse() &&
+            isa<ElementwiseOpInterface, ReductionOpInterface>(use.getOwner()))
+          use.set(OpBuilder(cast).clone(*cast)->getResult(0));
     }
   }
 

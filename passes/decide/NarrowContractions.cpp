@@ -328,10 +328,21 @@ private:
     stored[v] = rounded;
     if (!isReplaced)
       return rounded;
+    if (auto product = v.getDefiningOp<MulOp>(); product && storesHalves())
+      storeFactors(product);
     Value wide = isTf32 ? rounded : castHere(rounded, elementOf(v));
     stored[wide] = rounded;
     v.replaceAllUsesExcept(wide, rounded.getDefiningOp());
     return rounded;
+  }
+
+  /// Rounds the factors of a product that is stored in f16, such as a tensor and
+  /// the gates of its channels. Rounding a factor has the same relative error as
+  /// rounding the product.
+  void storeFactors(MulOp product) {
+    for (Value factor : llvm::to_vector(product->getOperands()))
+      if (isReadNarrow(factor))
+        store(factor);
   }
 
   /// Whether all users of `v` can read it in the narrow type, and an operator
@@ -358,6 +369,7 @@ private:
       return true;
     return isa<ElementwiseOpInterface, MaxPoolOp, AveragePoolOp, TransposeOp,
                ReshapeOp>(user) ||
+           (storesHalves() && isa<ReduceMeanOp>(user)) ||
            inNarrow.contains(user);
   }
 

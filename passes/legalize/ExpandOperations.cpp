@@ -10,7 +10,6 @@
 #include "mlir/Dialect/MemRef/Transforms/Transforms.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "passes/legalize/Expansions.h"
-#include "passes/legalize/FormHalves.h"
 #include "passes/legalize/Passes.h"
 #include "passes/legalize/TargetPatterns.h"
 #include "targets/TargetDescription.h"
@@ -43,22 +42,12 @@ struct ExpandOperationsPass : impl::ExpandOperationsBase<ExpandOperationsPass> {
       populateJoinAxes(patterns);
     populateStartSums(patterns);
     populateDropUnread(patterns);
-    // FormHalves matches conversions between f16 and f32, so it runs before
-    // they are expanded.
-    RewritePatternSet first(&getContext());
-    addForTarget(first, target, formHalves);
-    FrozenRewritePatternSet halves(std::move(first)),
-        frozen(std::move(patterns));
-    bool hasHalves = llvm::any_of(target.intrinsics, [](const Intrinsic &row) {
-      return row.op == "arith.addf" && row.operand == "f16x8";
-    });
-
+    FrozenRewritePatternSet frozen(std::move(patterns));
     GreedyRewriteConfig config;
     config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
     for (Operation &op : getOperation().getOps())
       if (isa<kernel::FuncOp, func::FuncOp>(op) &&
-          ((hasHalves && failed(applyPatternsGreedily(&op, halves, config))) ||
-           failed(applyPatternsGreedily(&op, frozen, config)))) {
+          failed(applyPatternsGreedily(&op, frozen, config))) {
         op.emitError("expansions before printing do not end");
         return signalPassFailure();
       }

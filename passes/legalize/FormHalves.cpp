@@ -9,20 +9,36 @@
 // f32 has more than twice the digits of f16, so rounding to f32 first changes
 // nothing. Minimum and maximum return one of their operands, so it makes no
 // difference whether the operands or the result are rounded.
-
-#include "passes/legalize/FormHalves.h"
+//
+// Activations that consist of one value, constants, products, quotients and an
+// exponential that may be approximate are computed in f16 as well, although the
+// result then differs by a few units in the last place:
+//
+//     truncf (divf (extf %a), (addf (exp (negf (extf %a))), 1))
+//       =>  divf %a, (addf (exp (negf %a)), 1) : f16
+//
+// This is limited to vectors that are wider than the target's vectors of f32.
+// A schedule builds them only where an activation may have the precision of f16
+// (schedule::roundsToHalves).
 
 #include "dialects/kernel/Extremum.h"
+#include "dialects/kernel/KernelDialect.h"
+#include "passes/legalize/Passes.h"
+#include "passes/legalize/TargetPatterns.h"
+#include "passes/legalize/math/ExpandMath.h"
 #include "targets/TargetDescription.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/TypeUtilities.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 using namespace mlir;
 
 namespace ingot::legalize {
+#define GEN_PASS_DEF_FORMHALVES
+#include "passes/legalize/Passes.h.inc"
 
 namespace {
 
@@ -39,7 +55,7 @@ public:
   /// Whether `v`, rounded to f16, can be computed in f16 with the same result.
   bool canRound(Value v) const {
     Operation *op = v.getDefiningOp();
-    if (isExact(v) || numberOf(v))
+    if (isExact(v) || numberOf(v) || (isWide() && canApproximate(v)))
       return true;
     if (isExtremum(op))
       return llvm::all_of(chosen(op), [&](Value x) { return canRound(x); });
@@ -82,6 +98,38 @@ public:
   }
 
 private:
+  /// Whether a vector of f32 with as many lanes is wider than the target's
+  /// vectors.
+  bool isWide() const {
+    return type.getNumElements() >
+           target.maxLanes(Float32Type::get(type.getContext()));
+  }
+
+  /// Whether `v` is an activation that can be computed in f16 with an error of a
+  /// few units in the last place: a function of exact values and constants, in
+  /// which no two values are added that are not constant.
+  bool canApproximate(Value v) const {
+    Operation *op = v.getDefiningOp();
+    if (isExact(v) || numberOf(v))
+      return true;
+    if (isExtremum(op))
+      return llvm::all_of(chosen(op),
+                          [&](Value x) { return canApproximate(x); });
+    if (!op || !isa<arith::NegFOp, arith::MulFOp, arith::DivFOp, arith::AddFOp,
+                    math::ExpOp>(op))
+      return false;
+    if (isa<arith::AddFOp>(op) && !numberOf(op->getOperand(0)) &&
+        !numberOf(op->getOperand(1)))
+      return false;
+    bool isKnown = isa<math::ExpOp>(op) ? isExpOrZero(op) && expandsInHalves()
+                                        : has(op->getName().getStringRef());
+    return isKnown && llvm::all_of(op->getOperands(),
+                                   [&](Value x) { return canApproximate(x); });
+  }
+  bool expandsInHalves() const {
+    return legalize::expandsInHalves(type, target);
+  }
+
   bool has(StringRef name) const { return target.intrinsic(name, type, type); }
 
   /// If all lanes of `v` are the same constant, returns this constant;
@@ -140,8 +188,9 @@ private:
   VectorType type;
 };
 
-} // namespace
-
+/// `op` rounds f32 to f16. Computes its operand in f16 instead of f32, if the
+/// target has the instructions and the result is the same or, for activations,
+/// precise enough.
 LogicalResult formHalves(arith::TruncFOp op, const TargetDescription &target,
                          PatternRewriter &rewriter) {
   auto type = dyn_cast<VectorType>(op.getType());
@@ -157,5 +206,29 @@ LogicalResult formHalves(arith::TruncFOp op, const TargetDescription &target,
   rewriter.replaceOp(op, halves.rounded(x, rewriter));
   return success();
 }
+
+struct FormHalvesPass : impl::FormHalvesBase<FormHalvesPass> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    const TargetDescription &target = *lookupTarget(targetName);
+    bool hasHalves = llvm::any_of(target.intrinsics, [](const Intrinsic &row) {
+      return row.op == "arith.addf" && row.operand == "f16x8";
+    });
+    if (!hasHalves)
+      return;
+    RewritePatternSet patterns(&getContext());
+    addForTarget(patterns, target, formHalves);
+    FrozenRewritePatternSet frozen(std::move(patterns));
+    GreedyRewriteConfig config;
+    config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
+    for (Operation &op : getOperation().getOps())
+      if (isa<kernel::FuncOp, func::FuncOp>(op) &&
+          failed(applyPatternsGreedily(&op, frozen, config)))
+        return signalPassFailure();
+  }
+};
+
+} // namespace
 
 } // namespace ingot::legalize

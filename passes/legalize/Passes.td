@@ -6,6 +6,11 @@
 
 include "mlir/Pass/PassBase.td"
 
+def FormHalves : Pass<"legalize-form-halves", "::mlir::ModuleOp"> {
+  let summary = "Compute in f16 what is rounded to f16, where the target has the instructions";
+  let options = [Option<"targetName", "target", "std::string", "\"generic\"", "The target whose instructions are used">];
+}
+
 def OutlineMath : Pass<"legalize-outline-math", "::mlir::ModuleOp"> {
   let summary = "Outline exp, erf, floor, ... into functions, which kernels call";
   let options = [Option<"targetName", "target", "std::string", "\"generic\"", "The target whose intrinsics need no function">];

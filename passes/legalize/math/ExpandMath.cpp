@@ -16,6 +16,7 @@
 #include "dialects/kernel/ValueNames.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "passes/legalize/Passes.h"
@@ -147,6 +148,11 @@ template <typename Op> static bool isApproximated(Operation *op) {
 
 bool isExpOrZero(Operation *op) { return isApproximated<math::ExpOp>(op); }
 
+bool expandsInHalves(Type type, const TargetDescription &target) {
+  return getElementTypeOrSelf(type).isF16() &&
+         target.intrinsic(vector::FMAOp::getOperationName(), type, type);
+}
+
 bool isByExp2(Operation *op, const TargetDescription &target) {
   auto kernel = op->getParentOfType<kernel::FuncOp>();
   Type f32 = Float32Type::get(op->getContext()),
@@ -208,7 +214,9 @@ static SmallVector<Value> expand(Operation *op, OpBuilder &builder,
       !isa<math::FmaOp, math::ClampFOp, math::SincosOp, math::FPowIOp>(op))
     return {};
   Type type = op->getOperand(0).getType();
-  Type compute = computeType(type, builder);
+  Type compute = isExpOrZero(op) && expandsInHalves(type, target)
+                     ? type
+                     : computeType(type, builder);
   MathBuilder b(builder, loc, compute);
   b.mayApproximate =
       target.isDevice() && !b.isDouble() && !kernel::isStrict(op);

@@ -22,6 +22,11 @@ mlir::LogicalResult expandMath(mlir::Operation *root,
 /// and the module is not strict.
 bool isByExp2(mlir::Operation *op, const TargetDescription &target);
 
+/// Whether an exponential that may be approximate (isExpOrZero) is computed in
+/// f16 if it has the type `type`: a vector of f16, for which the target has
+/// instructions.
+bool expandsInHalves(mlir::Type type, const TargetDescription &target);
+
 /// Whether `op` is an exponential with fastmath<afn>: it may return 0 instead
 /// of a value that is negligible compared to 1.
 bool isExpOrZero(mlir::Operation *op);

@@ -43,7 +43,8 @@ struct Scaled {
 /// Returns a float constant. Adding it to a number rounds the number to an
 /// integer. The low bits of the constant are the exponent bias.
 double roundingConstant(MathBuilder &b) {
-  return b.pick(12582912.0, 6755399441055744.0) + b.bias();
+  double magic = b.isHalf() ? 1536.0 : b.pick(12582912.0, 6755399441055744.0);
+  return magic + b.bias();
 }
 Num powerOf(Num shifted) {
   return named(fromBits(bitsOf(shifted) << shifted.b->mantissaBits()), "power");
@@ -99,8 +100,25 @@ Num expandExpByExp2(Num x) {
   return exp2OfTarget(named(x * kLog2E, "exponent"));
 }
 
+/// Computes e^x as 2^r * 2^m, where m is the nearest integer to x / ln 2. The
+/// argument must be limited so that the exponent of 2^m fits its field.
+static Num expByOnePower(Num limited) {
+  MathBuilder &b = *limited.b;
+  double magic = roundingConstant(b);
+  Num factor = b.constant(kLog2E),
+      t = named(fma(limited, factor, b.constant(magic)), "shifted"),
+      r = fma(limited, factor, magic - t);
+  if (b.isDouble())
+    r = fma(limited, b.constant(kLog2EBeyondF64), r);
+  r = named(r, "rest");
+  return fma(r, polynomial(r, kExp2), b.constant(1)) * powerOf(t);
+}
+
 Num expandExpOrZero(Num x) {
   MathBuilder &b = *x.b;
+  // In f16, 2^m is 0 for the least m, and infinite for the greatest.
+  if (b.isHalf())
+    return named(expByOnePower(clamp(x, -10.7, 11.4)), "power");
   // For x above this bound e^x is not denormal, and neither is its quotient by
   // a softmax sum.
   double least = b.pick(-80.0, -700.0);
@@ -112,15 +130,8 @@ Num expandExpOrZero(Num x) {
   // multiply-add), which is negligible in a sum of such exponentials.
   Num most = b.constant(b.pick(89.0, 710.0)),
       limited = named(select(x > most, most, x), "limited");
-  double magic = roundingConstant(b);
-  Num factor = b.constant(kLog2E),
-      t = named(fma(limited, factor, b.constant(magic)), "shifted"),
-      r = fma(limited, factor, magic - t);
-  if (b.isDouble())
-    r = fma(limited, b.constant(kLog2EBeyondF64), r);
-  r = named(r, "rest");
-  Num result = fma(r, polynomial(r, kExp2), b.constant(1)) * powerOf(t);
-  return select(x < least, 0, named(result, "power"));
+  Num result = named(expByOnePower(limited), "power");
+  return select(x < least, 0, result);
 }
 
 /// Computes 2^(high + low). The argument of the polynomial is in [-ln 2 / 2, ln

@@ -160,8 +160,9 @@ Num fma(Num x, Num y, Num z) {
 }
 
 Num polynomial(Num x, const math_tables::Table &table) {
-  ArrayRef<double> c = x.b->isDouble() ? ArrayRef<double>(table.f64)
-                                       : ArrayRef<double>(table.f32);
+  ArrayRef<double> c = x.b->isHalf()
+                           ? ArrayRef<double>(table.f16)
+                           : ArrayRef<double>(x.b->pick(table.f32, table.f64));
   Num sum = x.b->constant(c.back());
   for (double term : llvm::reverse(c.drop_back()))
     sum = named(fma(sum, x, x.b->constant(term)), "series");

@@ -24,11 +24,13 @@ struct Num {
 /// computed.
 class MathBuilder {
 public:
-  /// `like` is f32, f64 or a vector of them.
+  /// `like` is f16, f32, f64 or a vector of them. Only expandExpOrZero supports
+  /// f16.
   MathBuilder(mlir::OpBuilder &builder, mlir::Location loc, mlir::Type like);
 
   Num wrap(mlir::Value v) { return {this, v}; }
   bool isDouble() const { return width == 64; }
+  bool isHalf() const { return width == 16; }
   /// Returns the constant `f32` or `f64`, depending on the precision of the
   /// float type.
   template <typename T> T pick(T f32, T f64) const {
@@ -42,8 +44,8 @@ public:
   Num constantLike(Num x, double value);
 
   // The mantissa bits, exponent bias and sign bit of the float format.
-  unsigned mantissaBits() const { return isDouble() ? 52 : 23; }
-  int64_t bias() const { return isDouble() ? 1023 : 127; }
+  unsigned mantissaBits() const { return isHalf() ? 10 : pick(23, 52); }
+  int64_t bias() const { return isHalf() ? 15 : pick(127, 1023); }
   uint64_t signMask() const { return uint64_t(1) << (width - 1); }
   Num infinity();
   Num nan();
@@ -134,8 +136,8 @@ inline constexpr double kLog2E = 1.4426950408889634074;
 // expansion); other expansions use them, too.
 /// Computes e^x * scale.
 Num expandExp(Num x, double scale = 1);
-/// Computes e^x, but returns 0 for x below -80 (f64: -700). For larger x, no
-/// intermediate value is denormal; denormals are slow on many processors.
+/// Computes e^x, but returns 0 for x below -80 (f64: -700, f16: -10). For larger
+/// x, no intermediate value is denormal; denormals are slow on many processors.
 Num expandExpOrZero(Num x);
 /// Computes e^(high + low) * scale, where low is much smaller than high.
 Num expandExpOfSum(Num high, Num low, double scale);

@@ -1,8 +1,9 @@
 // Polynomials of the math expansions.
 //
-// Printed by fit_math_tables.py; do not edit. Only kErfScale and kErfBesideOne
-// are added by hand. A table lists the coefficients of a polynomial, from the
-// constant term up, for expansions in f32 and in f64; an empty list is unused.
+// Printed by fit_math_tables.py; do not edit. Only kErfScale, kErfBesideOne and
+// the lists for f16 are added by hand. A table lists the coefficients of a
+// polynomial, from the constant term up, for expansions in f32, f64 and f16; an
+// empty list is unused.
 // The comment of a table states which function the polynomial approximates, and
 // the largest error, weighted by its effect on the relative error of the result
 // of the expansion.
@@ -19,6 +20,7 @@ namespace ingot::legalize::math_tables {
 struct Table {
   std::initializer_list<double> f32;
   std::initializer_list<double> f64;
+  std::initializer_list<double> f16 = {};
 };
 
 /// Approximates (e^r - 1) / r for |r| <= ln 2.
@@ -48,7 +50,7 @@ inline constexpr Table kExp = {
 };
 
 /// Approximates (2^r - 1) / r for |r| <= 1/2.
-/// The weighted error is at most 9.2e-8 (f32), 3.4e-18 (f64).
+/// The weighted error is at most 9.2e-8 (f32), 3.4e-18 (f64), 1.1e-4 (f16).
 inline constexpr Table kExp2 = {
     {6.93146975522013726e-1,
      2.40222416576345644e-1,
@@ -66,6 +68,9 @@ inline constexpr Table kExp2 = {
      1.01781997180900733e-7,
      7.07379045003170402e-9,
      4.4347590162698542e-10},
+    {6.93283e-1,
+     2.42211e-1,
+     5.50087e-2},
 };
 
 /// Approximates (e^r - 1) / r for |r| <= ln 2, with a small error relative to e^r - 1.

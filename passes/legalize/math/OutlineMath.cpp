@@ -45,8 +45,10 @@ const MathFunction *lookupMathFunction(StringRef op) {
 
 /// Returns the comment for the function in the generated code, such as "e^x,
 /// within 2.5 units in the last place."
-static std::string commentOf(const MathFunction &function, bool isDouble,
+static std::string commentOf(const MathFunction &function, Type type,
                              bool isOrZero) {
+  bool isDouble = getElementTypeOrSelf(type).isF64(),
+       isHalf = getElementTypeOrSelf(type).isF16();
   std::string text;
   llvm::raw_string_ostream os(text);
   os << function.text << ", ";
@@ -59,8 +61,9 @@ static std::string commentOf(const MathFunction &function, bool isDouble,
     os << "within " << llvm::format("%g", ulps)
        << (ulps == 1 ? " unit" : " units") << " in the last place";
   if (isOrZero)
-    os << (isDouble ? "; 0 below e^-700, infinite from e^709.4 on"
-                    : "; 0 below e^-80, infinite from e^88.4 on");
+    os << (isHalf     ? "; 0 below e^-10, infinite from e^10.7 on"
+           : isDouble ? "; 0 below e^-700, infinite from e^709.4 on"
+                      : "; 0 below e^-80, infinite from e^88.4 on");
   os << '.';
   return text;
 }
@@ -73,7 +76,9 @@ static bool isOutlined(Operation *op, const TargetDescription &target) {
   Type type = op->getResult(0).getType();
   auto isWide = [](Type element) { return element.isF32() || element.isF64(); };
   bool isPower = isa<math::PowFOp>(op);
-  return isWide(getElementTypeOrSelf(type)) && !isByExp2(op, target) &&
+  bool isHalf = isExpOrZero(op) && expandsInHalves(type, target);
+  return (isWide(getElementTypeOrSelf(type)) || isHalf) &&
+         !isByExp2(op, target) &&
          !(isPower && matchPattern(op->getOperand(1), m_Constant())) &&
          !target.intrinsic(op->getName().getStringRef(),
                            op->getOperand(0).getType(), type);
@@ -102,13 +107,12 @@ struct OutlineMathPass : impl::OutlineMathBase<OutlineMathPass> {
         copy->setOperands(arguments);
         return copy->getResult(0);
       };
-      auto isDouble = getElementTypeOrSelf(type).isF64();
       bool isOrZero = isExpOrZero(op);
       NumberFunctions::replaceByCall(
           op,
           functions.get((function.name + (isOrZero ? "_or_zero" : "")).str(),
                         type, ArrayRef(names).take_front(op->getNumOperands()),
-                        commentOf(function, isDouble, isOrZero), body),
+                        commentOf(function, type, isOrZero), body),
           op->getOperands());
     }
   }

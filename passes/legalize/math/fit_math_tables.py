@@ -102,9 +102,10 @@ def both(name, comment, g, weight, a, b, n32, n64):
 
 print("""// Polynomials of the math expansions.
 //
-// Printed by fit_math_tables.py; do not edit. Only kErfScale and kErfBesideOne
-// are added by hand. A table lists the coefficients of a polynomial, from the
-// constant term up, for expansions in f32 and in f64; an empty list is unused.
+// Printed by fit_math_tables.py; do not edit. Only kErfScale, kErfBesideOne and
+// the lists for f16 are added by hand. A table lists the coefficients of a
+// polynomial, from the constant term up, for expansions in f32, f64 and f16; an
+// empty list is unused.
 // The comment of a table states which function the polynomial approximates, and
 // the largest error, weighted by its effect on the relative error of the result
 // of the expansion.
@@ -121,6 +122,7 @@ namespace ingot::legalize::math_tables {
 struct Table {
   std::initializer_list<double> f32;
   std::initializer_list<double> f64;
+  std::initializer_list<double> f16 = {};
 };
 """)
 

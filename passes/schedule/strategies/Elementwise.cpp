@@ -6,6 +6,7 @@
 #include "passes/schedule/ContiguousRows.h"
 #include "passes/schedule/Strategy.h"
 #include "passes/schedule/gpu/Neighbours.h"
+#include "passes/schedule/tiles/HalfTile.h"
 
 using namespace mlir;
 using namespace ingot::graph;
@@ -169,6 +170,10 @@ private:
   /// Returns the element type, among all values of the group, that determines
   /// the number of lanes (KernelBuilder::decidingLanes).
   static Type widestType(KernelBuilder &b) {
+    // A result that can be computed in f16 has as many lanes as any vector of
+    // 16-bit elements.
+    if (halvesByLane(b.target) && roundsToHalves(b, /*anchor=*/Value()))
+      return b.builder.getI16Type();
     Type widest = elementOf(b.result());
     auto consider = [&](Type type) { widest = b.decidingLanes(widest, type); };
     for (Value input : b.group.block->getArguments())

@@ -8,7 +8,8 @@
 // another shape) into a one-dimensional result, the loops run over the axes of
 // the refill's operand, and each element is stored at its linear index.
 //
-// Pools process several vectors of channels at once (PoolLoops.h).
+// Pools and reductions that keep the last axis process several vectors of
+// channels at once (PoolLoops.h).
 
 #include "passes/schedule/Anchors.h"
 #include "passes/schedule/Strategy.h"

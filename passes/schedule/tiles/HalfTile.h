@@ -25,9 +25,11 @@ bool sumsHalves(mlir::Operation *contraction);
 /// to f32 for computation.
 mlir::Value asStored(KernelBuilder &b, graph::Expr element);
 
-/// Whether the group applies at most clamps and one addition, subtraction or
-/// multiplication to `anchor` and then rounds the result to f16. `anchor` is an
-/// f32 value that has only the precision of f16.
+/// Whether the group applies at most clamps and one addition, subtraction,
+/// multiplication, sigmoid or swish to `anchor` and then rounds the result to
+/// f16. `anchor` is an f32 value that has only the precision of f16. If it is
+/// null, whether the group does so, except for a sigmoid or swish, with operands
+/// of f16.
 bool roundsToHalves(KernelBuilder &b, mlir::Value anchor);
 
 /// Returns the f16 vectors for the columns that the f32 vectors `columns`

@@ -9,11 +9,24 @@ using namespace ingot::graph;
 
 namespace ingot::schedule {
 
-/// Returns the pool of the group, if all other operators are elementwise and
-/// those after it keep its indices; otherwise null.
+/// Whether `op` combines elements of the same channel only, along other axes
+/// than the last one.
+static bool keepsChannels(Operation *op) {
+  auto reduction = dyn_cast_or_null<ReductionOpInterface>(op);
+  if (!reduction)
+    return isa_and_nonnull<MaxPoolOp, AveragePoolOp>(op);
+  Dims sizes = dimsOf(reduction.getInput());
+  return !reduction.getAxes().empty() &&
+         reduction.getAxes().back() + 1 < int64_t(sizes.size()) &&
+         llvm::all_of(reduction.getAxes(),
+                      [&](int64_t axis) { return sizes[axis].known() > 0; });
+}
+
+/// Returns the pool or reduction of the group, if all other operators are
+/// elementwise and those after it keep its indices; otherwise null.
 static Operation *poolOf(KernelBuilder &b) {
   Operation *pool = b.group.anchor();
-  if (!isa_and_nonnull<MaxPoolOp, AveragePoolOp>(pool) ||
+  if (!keepsChannels(pool) ||
       dimsOf(pool->getResult(0)) != dimsOf(b.result()) ||
       !keepsIndices(pool->getResult(0), b.result()))
     return nullptr;
@@ -60,7 +73,47 @@ Expr PoolLoops::merge(Expr acc, Expr x) const {
   return isa<FloatType>(x.type) ? select(x > acc, x, acc) : max(acc, x);
 }
 
+Exprs PoolLoops::reduced(ArrayRef<Expr> at, int64_t count) const {
+  auto reduction = cast<ReductionOpInterface>(pool);
+  ArrayRef<int64_t> axes = reduction.getAxes();
+  Dims sizes = dimsOf(reduction.getInput());
+  Exprs place(at);
+  std::function<Exprs(size_t, ArrayRef<Expr>)> over =
+      [&](size_t depth, ArrayRef<Expr> accs) -> Exprs {
+    if (depth < axes.size())
+      return b.loop(*sizes[axes[depth]].known(), accs,
+                    [&](Expr i, ArrayRef<Expr> carried) {
+                      place[axes[depth]] = named(i, "term");
+                      return over(depth + 1, carried);
+                    });
+    Exprs next;
+    for (int64_t v = 0; v < count; ++v) {
+      place.back() = v ? at.back() + double(v * lanes) : at.back();
+      Expr x = b.load(reduction.getInput(), place);
+      next.push_back(named(b.broadcast(reduction.combine(b, accs[v], x), lanes),
+                           "total_" + Twine(v)));
+    }
+    return next;
+  };
+  Exprs first(count, b.broadcast(reduction.init(b), lanes));
+  return over(0, first);
+}
+
+Expr PoolLoops::finished(ArrayRef<Expr> at, Expr value) const {
+  if (auto average = dyn_cast<AveragePoolOp>(pool))
+    return meanOfWindow(b, average, at, value);
+  auto reduction = dyn_cast<ReductionOpInterface>(pool);
+  if (!reduction)
+    return value;
+  Dims sizes = permuted(dimsOf(reduction.getInput()), reduction.getAxes());
+  Expr result = reduction.finish(b, value, product(sizes));
+  result.type = elementOf(pool->getResult(0));
+  return b.broadcast(result, lanes);
+}
+
 Exprs PoolLoops::combined(ArrayRef<Expr> at, int64_t count) const {
+  if (isa<ReductionOpInterface>(pool))
+    return reduced(at, count);
   Value x = pool->getOperand(0);
   bool isMax = isa<MaxPoolOp>(pool);
   auto visit = [&](ArrayRef<Expr>, ArrayRef<Expr> position,
@@ -90,9 +143,7 @@ void PoolLoops::emitVectors(ArrayRef<Expr> outer, Expr first,
     at.push_back(named(first, "channel"));
     for (auto [v, value] : llvm::enumerate(combined(at, count))) {
       at.back() = v ? first + double(int64_t(v) * lanes) : first;
-      if (auto average = dyn_cast<AveragePoolOp>(pool))
-        value = meanOfWindow(b, average, at, value);
-      b.bindElement(pool->getResult(0), value);
+      b.bindElement(pool->getResult(0), finished(at, value));
       b.store(0u, b.load(b.result(), at), at);
       b.unbindElement(pool->getResult(0));
     }

@@ -1,4 +1,5 @@
-// Pools of several vectors of channels at once. The bounds of a window and the
+// Pools, and reductions along other axes than the channels, of several vectors
+// of channels at once. The bounds of a window and the
 // instructions of the loops over it are shared by these vectors:
 //
 //   for channel = 0 to 64 step 32:
@@ -23,8 +24,9 @@ public:
   /// of f16 is computed in f16 if the target has the instructions for it.
   PoolLoops(KernelBuilder &b, mlir::Type type);
 
-  /// Whether the group is a maximum or average pool, with at most elementwise
-  /// operators beside it, and these loops pay off.
+  /// Whether the group is a maximum or average pool or a reduction of all
+  /// elements of each channel along some axes, with at most elementwise operators
+  /// beside it, and these loops pay off.
   bool apply() const { return vectors > (inHalves ? 0 : 1); }
   /// Emits the results at the position `outer` (batch and spatial index). Calls
   /// `rest` for the channels from a given one on that do not fill a vector.
@@ -37,6 +39,10 @@ private:
                    int64_t count) const;
   /// Returns `count` vectors of the combined elements of the window at `at`.
   graph::Exprs combined(llvm::ArrayRef<graph::Expr> at, int64_t count) const;
+  /// As `combined`, for a reduction.
+  graph::Exprs reduced(llvm::ArrayRef<graph::Expr> at, int64_t count) const;
+  /// Returns the results at index `at` from the combined elements `value`.
+  graph::Expr finished(llvm::ArrayRef<graph::Expr> at, graph::Expr value) const;
   graph::Expr initial() const;
   graph::Expr merge(graph::Expr acc, graph::Expr x) const;
 

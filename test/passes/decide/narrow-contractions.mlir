@@ -268,3 +268,24 @@ func.func @disjoint(%x: tensor<1x4x4x8xf32>, %v: tensor<1x1x8x8xf32>, %w: tensor
   %z = graph.conv %p, %w {dilations = array<i64: 1, 1>, groups = 1 : i64, low = array<i64: 0, 0>, strides = array<i64: 1, 1>} : (tensor<1x2x2x8xf32>, tensor<1x1x8x8xf32>) -> tensor<1x2x2x8xf32>
   return %z : tensor<1x2x2x8xf32>
 }
+
+// A target that multiplies f16 by lane stores the factors of a product in f16 as
+// well. A mean over positions reads them in f16, and sums in f32.
+// HOST-LABEL: @gated(
+// HOST: %[[A:.*]] = graph.relu %arg0
+// HOST: %[[N:.*]] = graph.cast %[[A]] : (tensor<1x4x4x8xf32>) -> tensor<1x4x4x8xf16>
+// HOST: %[[WIDE:.*]] = graph.cast %[[N]] : (tensor<1x4x4x8xf16>) -> tensor<1x4x4x8xf32>
+// HOST: graph.reduce_mean %[[WIDE]]
+// HOST: %[[G:.*]] = graph.sigmoid
+// HOST: graph.cast %[[G]] : (tensor<1x1x1x8xf32>) -> tensor<1x1x1x8xf16>
+// HOST: %[[P:.*]] = graph.mul %{{.*}}, %{{.*}} : (tensor<1x4x4x8xf32>, tensor<1x1x1x8xf32>) -> tensor<1x4x4x8xf32>
+// HOST: graph.cast %[[P]] : (tensor<1x4x4x8xf32>) -> tensor<1x4x4x8xf16>
+// HOST: return
+func.func @gated(%x: tensor<1x4x4x8xf32>, %w: tensor<1x1x8x8xf32>) -> tensor<1x4x4x8xf32> {
+  %a = graph.relu %x : (tensor<1x4x4x8xf32>) -> tensor<1x4x4x8xf32>
+  %m = graph.reduce_mean %a {axes = array<i64: 1, 2>} : (tensor<1x4x4x8xf32>) -> tensor<1x1x1x8xf32>
+  %g = graph.sigmoid %m : (tensor<1x1x1x8xf32>) -> tensor<1x1x1x8xf32>
+  %p = graph.mul %a, %g : (tensor<1x4x4x8xf32>, tensor<1x1x1x8xf32>) -> tensor<1x4x4x8xf32>
+  %y = graph.conv %p, %w {dilations = array<i64: 1, 1>, groups = 1 : i64, low = array<i64: 0, 0>, strides = array<i64: 1, 1>} : (tensor<1x4x4x8xf32>, tensor<1x1x8x8xf32>) -> tensor<1x4x4x8xf32>
+  return %y : tensor<1x4x4x8xf32>
+}

@@ -1,5 +1,5 @@
-// RUN: %ingot-opt %s -legalize-expand-operations=target=armv8.2-a+fp16 | FileCheck %s
-// RUN: %ingot-opt %s -legalize-expand-operations=target=armv8-a | FileCheck %s --check-prefix=WIDE
+// RUN: %ingot-opt %s -legalize-form-halves=target=armv8.2-a+fp16 -legalize-expand-operations=target=armv8.2-a+fp16 | FileCheck %s
+// RUN: %ingot-opt %s -legalize-form-halves=target=armv8-a -legalize-expand-operations=target=armv8-a | FileCheck %s --check-prefix=WIDE
 // REQUIRES: ingot-opt
 
 // A sum of two f16 that is clamped and rounded to f16 is computed in f16, which

@@ -188,3 +188,23 @@ kernel.func @pool(%x: tensor<1x9x9x20xf16>) -> tensor<1x4x4x20xf16> attributes {
   %y = graph.max_pool %x {kernel = array<i64: 3, 3>, strides = array<i64: 2, 2>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>} : (tensor<1x9x9x20xf16>) -> tensor<1x4x4x20xf16>
   kernel.return %y : tensor<1x4x4x20xf16>
 }
+
+// The epilogue of an activation is computed in vectors of eight f16 as well. The
+// sums of the tile wait in memory for it, and a loop over the rows of the tile
+// computes it.
+// CHECK-LABEL: @activation(
+// CHECK: %[[SUMS:.*]] = memref.alloca() {{.*}}: memref<6x8xf16>
+// CHECK-COUNT-6: vector.store %{{.*}}, %[[SUMS]][{{.*}}] : memref<6x8xf16>, vector<8xf16>
+// CHECK: scf.for %{{.*}} = %c0{{.*}} to %c6
+// CHECK: vector.load %[[SUMS]]
+// CHECK: math.exp %{{.*}} fastmath<afn> : vector<8xf32>
+// CHECK: vector.store %{{.*}} : memref<{{.*}}xf16>, vector<8xf16>
+// CHECK-NOT: math.exp
+// CHECK: return
+kernel.func @activation(%x: tensor<1x2x6x16xf16>, %p: tensor<128xf16>, %bias: tensor<8xf32>) -> tensor<1x2x6x8xf16> attributes {strategy = "convolution", plan = {columns = 8, order = "tiles", rows = 6, splits = 1}, comment = ""} {
+  %w = graph.unpack_panels %p {panel = 8 : i64, tail = 0 : i64, group = 1 : i64} : (tensor<128xf16>) -> tensor<1x1x16x8xf16>
+  %y = graph.conv %x, %w, %bias {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, groups = 1 : i64, graph.multiplied = f16} : (tensor<1x2x6x16xf16>, tensor<1x1x16x8xf16>, tensor<8xf32>) -> tensor<1x2x6x8xf32>
+  %z = graph.swish %y {alpha = 1.0 : f32} : (tensor<1x2x6x8xf32>) -> tensor<1x2x6x8xf32>
+  %r = graph.cast %z : (tensor<1x2x6x8xf32>) -> tensor<1x2x6x8xf16>
+  kernel.return %r : tensor<1x2x6x8xf16>
+}
