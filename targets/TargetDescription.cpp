@@ -2,6 +2,8 @@
 
 #include "targets/TargetDescription.h"
 
+#include "targets/DepthwiseForms.h"
+
 #include "targets/Cores.h"
 #include "targets/DeviceHere.h"
 
@@ -188,25 +190,34 @@ bool TargetDescription::splitsWords() const {
   return row && row->perCycle * group >= times * rates.multiplyAdds;
 }
 
-bool TargetDescription::filtersInt8(mlir::Type x, mlir::Type w,
-                                    int64_t channels) const {
+bool filtersByDots(const TargetDescription &target, mlir::Type x, mlir::Type w,
+                   int64_t channels) {
   constexpr int64_t leastChannels = 16;
-
+  constexpr unsigned group = 4;
   auto narrows = [](const Intrinsic &row) {
     return row.op == "kernel.narrow_unsigned";
   };
-  // Products of elements widened to 16 bits, in vectors without a remainder.
-  if (!vectorBytes.empty() && x.isInteger(8) && w.isSignedInteger(8))
-    if (unsigned words = vectorBytes.front() / 2;
-        channels % words == 0 && product("si16", "si16", 1, words / 2))
-      return true;
-  constexpr unsigned group = 4;
   return x.isUnsignedInteger(8) && w.isSignedInteger(8) &&
-         channels >= leastChannels && !vectorBytes.empty() &&
-         llvm::any_of(intrinsics, narrows) &&
-         llvm::all_of(vectorBytes, [&](unsigned bytes) {
-           return product("ui8", "si8", group, bytes / group);
+         channels >= leastChannels && !target.vectorBytes.empty() &&
+         llvm::any_of(target.intrinsics, narrows) &&
+         llvm::all_of(target.vectorBytes, [&](unsigned bytes) {
+           return target.product("ui8", "si8", group, bytes / group);
          });
+}
+
+bool filtersByWords(const TargetDescription &target, mlir::Type x, mlir::Type w,
+                    int64_t channels) {
+  if (target.vectorBytes.empty() || !x.isInteger(8) || !w.isSignedInteger(8))
+    return false;
+  unsigned words = target.vectorBytes.front() / 2;
+  return channels % words == 0 &&
+         target.product("si16", "si16", /*group=*/1, words / 2);
+}
+
+bool TargetDescription::filtersInt8(mlir::Type x, mlir::Type w,
+                                    int64_t channels) const {
+  return filtersByDots(*this, x, w, channels) ||
+         filtersByWords(*this, x, w, channels);
 }
 
 bool TargetDescription::hasInt8Dot(mlir::Type a, mlir::Type b) const {

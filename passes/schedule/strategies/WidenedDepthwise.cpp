@@ -78,8 +78,9 @@ private:
       start.push_back(startOf(channel, half * ofHalf, ofHalf));
     for (int64_t p = 0; p < count; ++p)
       tile.sums.append(start);
+    Exprs starts = tile.sums;
     tile.sums = overKernel(
-        b, ArrayRef(axes).drop_back(), position, tile.sums,
+        b, ArrayRef(axes).drop_back(), position, starts,
         [&](Expr kernelRow, ArrayRef<Expr> at, ArrayRef<Expr> carried) {
           tile.sums.assign(carried.begin(), carried.end());
           addKernelRow(tile, kernelRow, at, first, place, channel);

@@ -1,5 +1,7 @@
 #include "passes/schedule/tiles/DotForm.h"
 
+#include "targets/DepthwiseForms.h"
+
 #include "dialects/graph/ElementsData.h"
 #include "dialects/graph/ShortSums.h"
 #include "dialects/kernel/DotLane.h"
@@ -470,27 +472,24 @@ std::optional<DotForm> depthwiseForm(ConvOp conv,
   return std::nullopt;
 }
 
-bool filtersInBlocks(ConvOp conv, const TargetDescription &target) {
+/// Whether `conv` is a depthwise convolution of integers with one filter for each
+/// channel.
+static bool filtersIntegers(ConvOp conv) {
   ArrayRef<int64_t> w = shapeOf(conv.getW());
-  constexpr unsigned group = 4;
   return conv.isWidening() && w.size() >= 3 && w.end()[-2] == 1 &&
-         int64_t(conv.getGroups()) == w.back() &&
-         target.filtersInt8(elementOf(conv.getX()), elementOf(conv.getW()),
-                            w.back()) &&
-         elementOf(conv.getX()).isUnsignedInteger(8) &&
-         target.product("ui8", "si8", group,
-                        target.vectorBytes.front() / group);
+         int64_t(conv.getGroups()) == w.back();
+}
+
+bool filtersInBlocks(ConvOp conv, const TargetDescription &target) {
+  return filtersIntegers(conv) &&
+         filtersByDots(target, elementOf(conv.getX()), elementOf(conv.getW()),
+                       shapeOf(conv.getW()).back());
 }
 
 bool filtersWidened(ConvOp conv, const TargetDescription &target) {
-  ArrayRef<int64_t> w = shapeOf(conv.getW());
-  Type word = IntegerType::get(conv.getContext(), 16);
-  int64_t lanes = target.maxLanes(word);
-  return conv.isWidening() && w.size() >= 3 && w.end()[-2] == 1 &&
-         int64_t(conv.getGroups()) == w.back() && w.back() % lanes == 0 &&
-         elementOf(conv.getX()).isInteger(8) &&
-         elementOf(conv.getW()).isSignedInteger(8) && conv.getXOutside() == 0 &&
-         target.product("si16", "si16", /*group=*/1, lanes / 2);
+  return filtersIntegers(conv) && conv.getXOutside() == 0 &&
+         filtersByWords(target, elementOf(conv.getX()), elementOf(conv.getW()),
+                        shapeOf(conv.getW()).back());
 }
 
 } // namespace ingot::schedule
