@@ -45,8 +45,8 @@ namespace ingot::targets {
   {EXTEND, "i8x4", "i32x4",                                                    \
    "vmovl_" SIGN "16(vget_low_" SIGN "16(vmovl_" SIGN                          \
    "8(" FOUR_BYTES(SIGN) ")))"},                                               \
-      {EXTEND, "i16x4", "i32x4", "vmovl_" SIGN "16((" TYPE "16x4_t){0})"},     \
-      {EXTEND, "i8x8", "i16x8", "vmovl_" SIGN "8((" TYPE "8x8_t){0})"},        \
+      {EXTEND, "i16x4", "i32x4", "vmovl_" SIGN "16(" TYPE "16x4_t({0}))"},     \
+      {EXTEND, "i8x8", "i16x8", "vmovl_" SIGN "8(" TYPE "8x8_t({0}))"},        \
       {TO_FLOAT, "i8x4", "f32x4",                                              \
        "vcvtq_f32_" SIGN "32(vmovl_" SIGN "16(vget_low_" SIGN "16(vmovl_" SIGN \
        "8(" FOUR_BYTES(SIGN) "))))"}

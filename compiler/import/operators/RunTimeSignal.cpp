@@ -269,8 +269,20 @@ FailureOr<Value> framesOf(OnnxNode &node) {
     return failure();
   Value row = node.reshape(node.countTo(frames->front()), {frames->front(), 1}),
         column = node.reshape(node.countTo(length), {1, length});
-  x = node.build<GatherOp>(x, node.add(node.mul(row, step), column), 1,
-                           /*inRange=*/true);
+  Value positions = node.add(node.mul(row, step), column);
+  // --stream finds the samples of a frame in constant positions.
+  if (auto number = frames->front().known(), size = length.known(),
+      each = known ? known->known() : std::nullopt;
+      number && size && each) {
+    SmallVector<int64_t> samplesOfFrames;
+    for (int64_t frame = 0; frame < *number; ++frame)
+      for (int64_t i = 0; i < *size; ++i)
+        samplesOfFrames.push_back(frame * *each + i);
+    positions = node.constant(DenseElementsAttr::get(
+        RankedTensorType::get({*number, *size}, node.i64()),
+        ArrayRef(samplesOfFrames)));
+  }
+  x = node.build<GatherOp>(x, positions, 1, /*inRange=*/true);
   return window ? node.mul(x, node.reshape(window, {length, 1})) : x;
 }
 
