@@ -17,7 +17,7 @@ static ImportResult reshaped(OnnxNode &node, ArrayRef<Dim> sizes) {
 }
 
 Value slice(OpBuilder &builder, Location loc, Value x, int64_t axis,
-            int64_t start, int64_t size, int64_t step) {
+            int64_t start, const Dim &size, int64_t step) {
   Dims sizes = dimsOf(x);
   SmallVector<int64_t> starts(sizes.size(), 0), steps(sizes.size(), 1);
   starts[axis] = start;

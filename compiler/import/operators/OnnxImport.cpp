@@ -97,12 +97,7 @@ Value OnnxNode::expand(Value value, ArrayRef<Dim> sizes) {
 
 Value OnnxNode::slice(Value x, int64_t axis, int64_t start, const Dim &size,
                       int64_t step) {
-  Dims sizes = dimsOf(x);
-  SmallVector<int64_t> starts(sizes.size(), 0), steps(sizes.size(), 1);
-  starts[axis] = start;
-  steps[axis] = step;
-  sizes[axis] = size;
-  return builder.createOrFold<SliceOp>(loc, x, starts, steps, ArrayRef(sizes));
+  return graph::slice(builder, loc, x, axis, start, size, step);
 }
 
 Value OnnxNode::cut(Value x, ArrayRef<Dim> sizes) {

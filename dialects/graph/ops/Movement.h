@@ -38,7 +38,8 @@ bool repeatsKnown(const Dim &size, int64_t low, int64_t high,
 /// Returns the slice of `x` along one axis; `x` itself if the slice is the
 /// whole axis.
 mlir::Value slice(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value x,
-                  int64_t axis, int64_t start, int64_t size, int64_t step = 1);
+                  int64_t axis, int64_t start, const Dim &size,
+                  int64_t step = 1);
 
 /// Builds a transpose: axis `i` of the result is axis `perm[i]` of `x`.
 mlir::Value buildTranspose(mlir::OpBuilder &builder, mlir::Location loc,
