@@ -1,5 +1,6 @@
 #include "passes/simplify/StreamAnalysis.h"
 
+#include "dialects/graph/ElementsData.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -12,14 +13,11 @@ namespace ingot::simplify::stream {
 
 std::optional<Frames> framesOf(GatherOp gather) {
   auto constant = gather.getIndices().getDefiningOp<ConstantOp>();
-  auto elements = constant ? dyn_cast<DenseElementsAttr>(constant.getValue())
-                           : DenseElementsAttr();
   ArrayRef<int64_t> shape = shapeOf(gather.getIndices());
-  if (!elements || shape.empty() || shape.front() < 2)
+  if (!constant || !hasData(constant.getValue()) || shape.empty() ||
+      shape.front() < 2)
     return std::nullopt;
-  SmallVector<int64_t> indices;
-  for (const APInt &index : elements.getValues<APInt>())
-    indices.push_back(index.getSExtValue());
+  SmallVector<int64_t> indices = elementsAsInts(constant.getValue());
   size_t length = indices.size() / shape.front();
   Frames frames{{indices.begin(), indices.begin() + length},
                 indices[length] - indices[0]};

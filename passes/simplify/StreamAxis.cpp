@@ -197,8 +197,9 @@ private:
     for (int64_t i = 0; i < count; ++i)
       for (int64_t index : frames.first)
         indices.push_back(APInt(bits, index - least + i * frames.step));
+    OpBuilder before(part);
     part.getIndicesMutable().assign(ConstantOp::create(
-        builder, op.getLoc(), DenseElementsAttr::get(type, indices)));
+        before, op.getLoc(), DenseElementsAttr::get(type, indices)));
   }
 
   /// Sets the padding of `op` along the axis of its columns. The start of a

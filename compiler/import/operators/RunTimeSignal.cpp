@@ -270,7 +270,8 @@ FailureOr<Value> framesOf(OnnxNode &node) {
   Value row = node.reshape(node.countTo(frames->front()), {frames->front(), 1}),
         column = node.reshape(node.countTo(length), {1, length});
   Value positions = node.add(node.mul(row, step), column);
-  // --stream finds the samples of a frame in constant positions.
+  // A constant, even if it has more elements than FoldConstants would compute:
+  // --stream finds the samples of a frame in it.
   if (auto number = frames->front().known(), size = length.known(),
       each = known ? known->known() : std::nullopt;
       number && size && each) {

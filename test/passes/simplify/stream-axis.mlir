@@ -78,6 +78,27 @@ func.func @strides(%x: tensor<1x12x4xf32> {kernel.stream = array<i64: 1, 0>}) ->
 
 // -----
 
+// Frames are gathered at positions that are a resource, as FoldConstants makes
+// large constants.
+// CHECK-LABEL: @frames(
+// CHECK-SAME: tensor<1x2xf32> {kernel.streamed = array<i64: 1, 2, 10,
+func.func @frames(%x: tensor<1x10xf32> {kernel.stream = array<i64: 1, 0>}) -> tensor<1x4x2xf32> {
+  %i = graph.constant dense_resource<positions> : tensor<4x4xsi64> : tensor<4x4xsi64>
+  %f = graph.gather %x, %i {axis = 1 : i64, in_range} : (tensor<1x10xf32>, tensor<4x4xsi64>) -> tensor<1x4x4xf32>
+  %w = graph.constant dense<1.0> : tensor<4x2xf32> : tensor<4x2xf32>
+  %m = graph.matmul %f, %w : (tensor<1x4x4xf32>, tensor<4x2xf32>) -> tensor<1x4x2xf32>
+  return %m : tensor<1x4x2xf32>
+}
+{-#
+  dialect_resources: {
+    builtin: {
+      positions: "0x080000000000000000000000010000000000000002000000000000000300000000000000020000000000000003000000000000000400000000000000050000000000000004000000000000000500000000000000060000000000000007000000000000000600000000000000070000000000000008000000000000000900000000000000"
+    }
+  }
+#-}
+
+// -----
+
 func.func @undivided(%x: tensor<1x12x4xf32> {kernel.stream = array<i64: 1, 3>}) -> tensor<1x5x2xf32> {
   %w = graph.constant dense<1.0> : tensor<4x4x2xf32> : tensor<4x4x2xf32>
   // expected-error @below {{a call adds 3 columns, which the strides up to node `conv` do not divide}}
