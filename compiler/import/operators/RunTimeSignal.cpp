@@ -232,6 +232,25 @@ ImportResult dftAtRunTime(OnnxNode &node, std::optional<int64_t> axis) {
   return one(transformAtRunTime(node, x, *axis, *whole, inverse, onesided));
 }
 
+/// Returns, for each frame, the positions of its samples: a matrix. `knownStep`
+/// is the value of `step` if it is known.
+static Value positionsOfFrames(OnnxNode &node, const Dim &frames,
+                               const Dim &length, Value step,
+                               std::optional<int64_t> knownStep) {
+  if (!frames.known() || !length.known() || !knownStep) {
+    Value row = node.reshape(node.countTo(frames), {frames, 1}),
+          column = node.reshape(node.countTo(length), {1, length});
+    return node.add(node.mul(row, step), column);
+  }
+  // A constant, even if it has more elements than FoldConstants would compute:
+  // --stream finds the samples of a frame in it.
+  SmallVector<int64_t> positions;
+  for (int64_t frame = 0; frame < *frames.known(); ++frame)
+    for (int64_t i = 0; i < *length.known(); ++i)
+      positions.push_back(frame * *knownStep + i);
+  return node.integers({*frames.known(), *length.known()}, positions);
+}
+
 FailureOr<Value> framesOf(OnnxNode &node) {
   RunTimeInts ints(node);
   Value x = node.input(0), window = node.input(2);
@@ -267,22 +286,8 @@ FailureOr<Value> framesOf(OnnxNode &node) {
   auto frames = node.readSizes(node.reshape(count, {1}), {samples.most() + 1});
   if (failed(frames))
     return failure();
-  Value row = node.reshape(node.countTo(frames->front()), {frames->front(), 1}),
-        column = node.reshape(node.countTo(length), {1, length});
-  Value positions = node.add(node.mul(row, step), column);
-  // A constant, even if it has more elements than FoldConstants would compute:
-  // --stream finds the samples of a frame in it.
-  if (auto number = frames->front().known(), size = length.known(),
-      each = known ? known->known() : std::nullopt;
-      number && size && each) {
-    SmallVector<int64_t> samplesOfFrames;
-    for (int64_t frame = 0; frame < *number; ++frame)
-      for (int64_t i = 0; i < *size; ++i)
-        samplesOfFrames.push_back(frame * *each + i);
-    positions = node.constant(DenseElementsAttr::get(
-        RankedTensorType::get({*number, *size}, node.i64()),
-        ArrayRef(samplesOfFrames)));
-  }
+  Value positions = positionsOfFrames(node, frames->front(), length, step,
+                                      known ? known->known() : std::nullopt);
   x = node.build<GatherOp>(x, positions, 1, /*inRange=*/true);
   return window ? node.mul(x, node.reshape(window, {length, 1})) : x;
 }
