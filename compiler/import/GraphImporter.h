@@ -497,14 +497,6 @@ private:
   /// the tensors that represent a value.
   static std::optional<CarriedForm> formOfEither(const Binding &a,
                                                  const Binding &b);
-  /// Returns an upper bound of a size that starts at `first` and grows by
-  /// `more` in each of `count` iterations. If `count` has no bound, returns the
-  /// bound that --dim gives for `name`; nullopt with a diagnostic if there is
-  /// none.
-  std::optional<int64_t> mostAfter(const NodePlace &at,
-                                   const std::optional<graph::Dim> &count,
-                                   int64_t first, int64_t more,
-                                   const std::string &name);
   /// Appends to `values` the tensors by which `form` represents the value in
   /// `binding`. The form must be large enough for the value. Returns false,
   /// with a diagnostic, on failure.
@@ -519,21 +511,12 @@ private:
   // Defined in LoopNodes.cpp: import of the operator Loop.
   NodeResults importLoop(NodePlace &at);
   NodeResults unrollLoop(NodePlace &at);
-  NodeResults importRunTimeLoop(NodePlace &at);
   NodeResults importSkippedLoop(NodePlace &at, const onnx::GraphProto &body);
-  using CarriedForms = llvm::SmallVector<std::optional<CarriedForm>>;
-  /// Builds a `graph.loop` whose states are represented by tensors as `forms`
-  /// describes. If a state outgrows its form, stores a larger form in `forms`,
-  /// sets `grown` and fails; the caller then tries again.
-  NodeResults buildLoop(NodePlace &at, CarriedForms &forms, bool &grown);
-  /// Enlarges `forms`, which describe the tensors that represent the loop
-  /// states, so that they can also represent the values after an iteration.
-  /// Returns false and sets `grown` if a form has changed. Returns false with a
-  /// diagnostic if a value cannot be represented.
-  bool growForms(NodePlace &at, llvm::ArrayRef<Binding> states,
-                 llvm::ArrayRef<Binding> results,
-                 const std::optional<graph::Dim> &count, CarriedForms &forms,
-                 bool &grown);
+  /// Returns the inputs of a loop's body before the states: the number of the
+  /// iteration and the condition, in the ranks that the body declares.
+  llvm::SmallVector<Binding> iterationInputs(NodePlace &at,
+                                             const onnx::GraphProto &body,
+                                             mlir::Value number);
   /// The largest number of nodes that unrolling a loop may create.
   static constexpr int64_t maxUnrolledNodes = 20'000;
   /// Whether a loop is so short that unrolling it, which lets iterations fuse,
@@ -545,6 +528,10 @@ private:
                     int64_t axis);
   /// Returns a tensor of a type that has an axis of size 0.
   mlir::Value emptyTensor(NodePlace &at, mlir::RankedTensorType type);
+
+  // Defined in RunTimeLoop.cpp: import of Loop as a `graph.loop`.
+  class RunTimeLoop;
+  NodeResults importRunTimeLoop(NodePlace &at);
 
   // Defined in ScanNodes.cpp: import of the operator Scan.
   NodeResults importScan(NodePlace &at);
