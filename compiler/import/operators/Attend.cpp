@@ -138,31 +138,15 @@ FailureOr<Value> biasOfMask(OnnxNode &node, Value mask, Value query,
   return node.where(visible, 0, node.scalarConstant(filter, type));
 }
 
-/// Returns the matmul per head of `a` [B, N, S, any] and `b` [B, key heads,
-/// any, any], which are queries and transposed keys, or softmax weights and
-/// values. Several heads of `a` may share one head of `b`.
-static Value headProduct(OnnxNode &node, Value a, Value b) {
-  Dims as = dimsOf(a), bs = dimsOf(b);
-  if (as[1] == bs[1])
-    return importMatMul(node, a, b);
-  int64_t heads = *as[1].known(), shared = *bs[1].known();
-  Value y = importMatMul(
-      node, node.reshape(a, {as[0], shared, heads / shared, as[2], as[3]}),
-      node.reshape(b, {bs[0], shared, 1, bs[2], bs[3]}));
-  return node.reshape(y, {as[0], heads, as[2], bs[3]});
-}
-
-/// Returns the softmax of the scores [B, N, S, T] along T. The sink, an
-/// additional score per head, takes part in the sum but not in the result.
+/// Returns the softmax of the scores along the keys. The sink, an additional
+/// score per head (it broadcasts to the scores of one key), takes part in the
+/// sum but not in the result.
 static Value softmaxWithSink(OnnxNode &node, Value products, Value sink) {
   Dims sizes = dimsOf(products), column = sizes;
   column.back() = 1;
-  Value more =
-      node.expand(node.reshape(sink, dimsOf(sink).size() == 1
-                                         ? Dims{1, sizes[1], 1, 1}
-                                         : Dims{1, sizes[1], sizes[2], 1}),
-                  column);
-  Value all = node.build<SoftmaxOp>(node.concat({products, more}, 3), 3);
+  int64_t axis = int64_t(sizes.size()) - 1;
+  Value more = node.expand(sink, column);
+  Value all = node.build<SoftmaxOp>(node.concat({products, more}, axis), axis);
   return node.cut(all, sizes);
 }
 
@@ -185,15 +169,18 @@ static Value fitBias(OnnxNode &node, Value bias, Value products) {
   return isOpen ? node.broadcastTo(bias, sizes) : bias;
 }
 
-/// Returns the attention for one query per head if each group of `times` query
-/// heads shares a key and value head. The query heads of a group become `times`
-/// queries of one head, so that the key head is read once.
-static Value attendByShared(OnnxNode &node, AttentionOperands o,
-                            int64_t times) {
-  int64_t heads = shapeOf(o.query)[1], shared = heads / times;
-  // Reshapes an operand [.., N, 1, any] to [.., key heads, times, any], where N
-  // = key heads * times. Does not change an operand that all heads share.
-  auto byShared = [&](Value x) {
+/// Replaces the N query heads in the operands by an axis of key heads and an
+/// axis of the `times` query heads that share one of them, so that each key head
+/// is read where it lies. Keys and values get an axis of size 1. If each head
+/// has one query, the second axis takes the place of the axis of queries: a key
+/// head then has `times` queries.
+static AttentionOperands byShared(OnnxNode &node, AttentionOperands o,
+                                  int64_t times) {
+  Dim heads = dimsOf(o.query)[1];
+  bool hasOneQuery = dimsOf(o.query)[2] == 1;
+  // Divides the axis of heads of an operand [.., N, S, any]. Does not change an
+  // operand that all heads share, unless the number of axes increases.
+  auto divided = [&](Value x) {
     if (!x || dimsOf(x).size() < 3)
       return x;
     // An axis of a dynamic size, 1 or N, is first expanded to N heads.
@@ -204,42 +191,70 @@ static Value attendByShared(OnnxNode &node, AttentionOperands o,
     }
     Dims sizes = dimsOf(x);
     auto head = sizes.end() - 3;
-    if (!(head[0] == heads) || !(head[1] == 1))
+    bool isOfHeads = *head == heads;
+    if (!isOfHeads && (hasOneQuery || !(*head == 1)))
       return x;
-    head[0] = shared;
-    head[1] = times;
+    if (isOfHeads)
+      *head = heads.floorDiv(times);
+    if (hasOneQuery && head[1] == 1)
+      head[1] = times;
+    else if (hasOneQuery)
+      return x;
+    else
+      sizes.insert(head + 1, isOfHeads ? Dim(times) : Dim(1));
     return node.reshape(x, sizes);
   };
-  o.query = byShared(o.query);
-  o.visible = byShared(o.visible);
+  o.query = divided(o.query);
+  o.visible = divided(o.visible);
   for (Value &bias : o.biases)
-    bias = byShared(bias);
-  if (o.sink)
-    o.sink = node.reshape(o.sink, {shared, times});
-  Value y = attend(node, o);
-  if (!y)
-    return {};
-  // `attend` has returned y of shape [B, times, key heads * any]. Rearranges it
-  // to [B, 1, N * any], where N = key heads * times.
-  Dims sizes = dimsOf(y);
-  int64_t width = shapeOf(y)[2] / shared;
-  Value apart = node.reshape(y, {sizes[0], times, shared, width});
-  return node.reshape(node.transpose(apart, {0, 2, 1, 3}),
-                      {sizes[0], 1, heads * width});
+    bias = divided(bias);
+  o.sink = divided(o.sink);
+  for (Value *x : {&o.key, &o.value})
+    if (Dims sizes = dimsOf(*x); !hasOneQuery) {
+      sizes.insert(sizes.begin() + 2, 1);
+      *x = node.reshape(*x, sizes);
+    }
+  return o;
 }
 
-Value attend(OnnxNode &node, const AttentionOperands &o) {
+/// Returns the products of softmax weights and values, of shape [B, N, S, any],
+/// or [B, key heads, .., any] after byShared, as a tensor [B, S, N * any].
+static Value joinHeads(OnnxNode &node, Value y, const Dim &heads,
+                       const Dim &queries) {
+  Dims sizes = dimsOf(y);
+  if (sizes.size() == 5)
+    y = node.transpose(y, {0, 3, 1, 2, 4});
+  else if (sizes[1] == heads)
+    y = node.transpose(y, {0, 2, 1, 3});
+  return node.reshape(y, {sizes[0], queries, heads * sizes.back()});
+}
+
+Value attend(OnnxNode &node, AttentionOperands o) {
   Type type = elementOf(o.query);
+  Dim queries = dimsOf(o.query)[2];
   int64_t heads = shapeOf(o.query)[1], shared = shapeOf(o.key)[1];
-  if (shared > 0 && heads != shared && heads % shared == 0 &&
-      dimsOf(o.query)[2] == 1)
-    return attendByShared(node, o, heads / shared);
+  auto refuseMask = [&] {
+    return node.invalid(
+        "the mask or bias must broadcast to [batch, heads, queries, keys]");
+  };
   if (shared < 1 || heads % shared != 0 || shapeOf(o.value)[1] != shared)
     return noValue(
         node.invalid("the number of query heads must be a multiple of the "
                      "number of key and value heads"));
-  Value products =
-      headProduct(node, o.query, node.transpose(o.key, {0, 1, 3, 2}));
+  if (o.sink)
+    o.sink = node.reshape(o.sink, {1, heads, 1, 1});
+  auto suitsHeads = [&](Value mask) {
+    Dims sizes = mask ? dimsOf(mask) : Dims();
+    auto own = sizes.size() < 3 ? std::nullopt : sizes.end()[-3].known();
+    return !own || *own == 1 || *own == heads;
+  };
+  if (!suitsHeads(o.visible) || !llvm::all_of(o.biases, suitsHeads))
+    return noValue(refuseMask());
+  if (heads != shared)
+    o = byShared(node, o, heads / shared);
+  auto perm = llvm::to_vector(llvm::seq<int64_t>(0, dimsOf(o.key).size()));
+  std::swap(perm.end()[-2], perm.end()[-1]);
+  Value products = importMatMul(node, o.query, node.transpose(o.key, perm));
   if (!products)
     return {};
   Value plain = products;
@@ -263,16 +278,12 @@ Value attend(OnnxNode &node, const AttentionOperands &o) {
     products = node.where(o.visible, products, hidden);
   }
   if (!products || dimsOf(products) != dimsOf(plain))
-    return noValue(node.invalid(
-        "the mask or bias must broadcast to [batch, heads, queries, keys]"));
+    return noValue(refuseMask());
   Value weights = o.sink ? softmaxWithSink(node, products, o.sink)
-                         : node.build<SoftmaxOp>(products, 3);
-  Value y = headProduct(node, weights, o.value);
-  if (!y)
-    return {};
-  y = node.transpose(y, {0, 2, 1, 3});
-  Dims result = dimsOf(y);
-  return node.reshape(y, {result[0], result[1], result[2] * result[3]});
+                         : node.build<SoftmaxOp>(
+                               products, int64_t(dimsOf(products).size()) - 1);
+  Value y = importMatMul(node, weights, o.value);
+  return y ? joinHeads(node, y, heads, queries) : Value();
 }
 
 } // namespace ingot::graph

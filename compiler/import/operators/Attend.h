@@ -34,7 +34,7 @@ struct AttentionOperands {
 /// Returns the result of the attention, of shape [B, S, N * any], where `any`
 /// is the last size of the values; null with a diagnostic if the shapes of the
 /// operands do not match.
-mlir::Value attend(OnnxNode &node, const AttentionOperands &operands);
+mlir::Value attend(OnnxNode &node, AttentionOperands operands);
 
 /// Reports that `size` must be known at compile time to split heads; returns
 /// failure. The diagnostic calls the size `what`, such as "the size of a head".
