@@ -52,6 +52,29 @@ public:
       }
   }
 
+  /// Whether the sums of the pairs of products of each `count` adjacent groups
+  /// fit into 16 bits. Each run must have a multiple of `count` groups.
+  bool fitsGroups(int64_t count) const {
+    int64_t steps = count * kShortGroup;
+    if (run % steps != 0)
+      return false;
+    const auto *w = reinterpret_cast<const int8_t *>(values.data());
+    for (int64_t k = 0; k < runs * run; k += steps)
+      for (int64_t pair = 0; pair < kShortGroup; pair += 2)
+        for (int64_t n = 0; n < columns; ++n) {
+          int positive = 0, negative = 0;
+          for (int64_t i = pair; i < steps; i += kShortGroup)
+            for (const int8_t *at :
+                 {w + (k + i) * columns + n, w + (k + i + 1) * columns + n}) {
+              positive += std::max<int>(*at, 0);
+              negative -= std::min<int>(*at, 0);
+            }
+          if (std::max(positive, negative) > INT16_MAX / UINT8_MAX)
+            return false;
+        }
+    return true;
+  }
+
   int64_t columns, run, runs;
 
 private:
@@ -66,7 +89,7 @@ int64_t pairsInShortSums(ElementsAttr weights, int64_t axes) {
   Extremes most;
   for (int64_t r = 0; r < matrix.runs; ++r)
     matrix.add(most, r, 0, matrix.run, 0, matrix.columns);
-  return most.pairs();
+  return most.pairs() == 1 && matrix.fitsGroups(2) ? 2 : most.pairs();
 }
 
 std::vector<char> wideGroups(ElementsAttr weights, int64_t axes,

@@ -15,7 +15,9 @@ namespace ingot::graph {
 
 /// Says, on a convolution or matmul of ui8 by si8, that the sums of so many
 /// pairs of products fit into 16 bits, whatever the left operand is. Each pair
-/// is two adjacent K steps of one column; the first begins at an even step.
+/// is two adjacent K steps of one column; the first begins at an even step. The
+/// pairs of a sum have the same place in adjacent groups of four K steps; the
+/// groups of K steps 0, 1, ... are combined from the first one on.
 inline constexpr llvm::StringLiteral kShortSumsAttr = "graph.short_sums";
 
 /// Says, on a contraction with graph.short_sums, for which share of its weights
@@ -42,7 +44,8 @@ std::vector<char> wideGroups(mlir::ElementsAttr weights, int64_t axes,
                              int64_t panel);
 
 /// Returns how many pairs of products of the weights by ui8 always fit into 16
-/// bits when they are added up; 0 if not even all single pairs do. The last
+/// bits when they are added up (graph.short_sums); 0 if not even all single
+/// pairs do. The last
 /// axis of `weights`, of type si8, has the columns. The K steps are the other
 /// axes, of which the last `axes` ones are divided into pairs.
 int64_t pairsInShortSums(mlir::ElementsAttr weights, int64_t axes);

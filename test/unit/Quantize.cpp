@@ -61,6 +61,43 @@ TEST_CASE("extremes of samples that were not seen") {
   CHECK(varied.lossBeyond(5) > varied.lossBeyond(10));
 }
 
+/// Returns the largest sum of magnitudes of weights of one sign whose products
+/// are summed in 16 bits: columns k, k + 1, k + 4 and k + 5 of a row.
+static int largestShortSum(const Weight &weight) {
+  int largest = 0;
+  for (int64_t k = 0; k < weight.elements(); k += k % 4 ? 6 : 2) {
+    int sums[2] = {};
+    for (int64_t i : {k, k + 1, k + 4, k + 5}) {
+      int value = weight.values[i];
+      sums[value < 0] += std::abs(value);
+    }
+    largest = std::max({largest, sums[0], sums[1]});
+  }
+  return largest;
+}
+
+TEST_CASE("weights of 7 bits are reduced if few sums exceed 16 bits") {
+  std::mt19937 generator(5);
+  std::normal_distribution<float> normal;
+  std::uniform_real_distribution<float> uniform(-1, 1);
+  const int64_t rows = 4, depth = 8192;
+  Weight weight = matrix(rows, depth);
+  setBits(weight, 7);
+  std::vector<float> numbers(rows * depth);
+  for (float &number : numbers)
+    number = normal(generator);
+  for (int64_t i : {16, 17, 20, 21})
+    numbers[i] = -1.75f;
+  roundWeight(weight, numbers, nullptr);
+  CHECK(largestShortSum(weight) == 128);
+  // So many sums of evenly distributed weights do that the rounding error would
+  // grow noticeably.
+  for (float &number : numbers)
+    number = uniform(generator);
+  roundWeight(weight, numbers, nullptr);
+  CHECK(largestShortSum(weight) > 128);
+}
+
 TEST_CASE("rounding by moments loses less of the product") {
   std::mt19937 generator(11);
   std::normal_distribution<float> normal;

@@ -23,6 +23,24 @@ func.func @two_pairs(%a: tensor<5x5xui8>) -> tensor<5x1xsi32> {
   return %y : tensor<5x1xsi32>
 }
 
+// Sums of pairs at the same place of K steps 0 to 3 and 4 to 7 fit: 100 + 28.
+// CHECK-LABEL: @two_groups(
+// CHECK: graph.matmul {{.*}} {graph.short_sums = 2 : i64}
+func.func @two_groups(%a: tensor<5x8xui8>) -> tensor<5x1xsi32> {
+  %b = graph.constant dense<[[60], [40], [1], [-128], [0], [28], [127], [0]]> : tensor<8x1xsi8> : tensor<8x1xsi8>
+  %y = graph.matmul %a, %b : (tensor<5x8xui8>, tensor<8x1xsi8>) -> tensor<5x1xsi32>
+  return %y : tensor<5x1xsi32>
+}
+
+// Twelve K steps are not divided into pairs of groups.
+// CHECK-LABEL: @odd_groups(
+// CHECK: graph.matmul {{.*}} {graph.short_sums = 1 : i64}
+func.func @odd_groups(%a: tensor<5x12xui8>) -> tensor<5x1xsi32> {
+  %b = graph.constant dense<[[60], [40], [1], [-128], [0], [28], [127], [0], [0], [0], [0], [0]]> : tensor<12x1xsi8> : tensor<12x1xsi8>
+  %y = graph.matmul %a, %b : (tensor<5x12xui8>, tensor<12x1xsi8>) -> tensor<5x1xsi32>
+  return %y : tensor<5x1xsi32>
+}
+
 // CHECK-LABEL: @too_large(
 // CHECK-NOT: short_sums
 // CHECK: return

@@ -1,10 +1,11 @@
 """Writes products.onnx, with products of 8-bit integers whose weights are as large as sums of
 pairs in 16 bits allow, and data.h, with operands and results, for products.cpp.
 
-    make_short_sums.py FOLDER LARGEST [SHARE]
+    make_short_sums.py FOLDER LARGEST [SHARE | groups]
 
 LARGEST is the largest sum of the magnitudes of two weights of the same sign in a pair, but for a
-share of the pairs, SHARE, whose weights are limits of the range. Half of the
+share of the pairs, SHARE, whose weights are limits of the range. With `groups`, it is the largest
+sum of two pairs of two adjacent groups of four K steps. Half of the
 elements of the left operands are limits of their range. Sizes leave remainders of tiles, vectors,
 groups and pairs of groups.
 """
@@ -15,7 +16,8 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 folder, largest = sys.argv[1], int(sys.argv[2])
-share = float(sys.argv[3]) if len(sys.argv) > 3 else 0
+in_groups = sys.argv[3:] == ["groups"]
+share = float(sys.argv[3]) if len(sys.argv) > 3 and not in_groups else 0
 rng = np.random.default_rng(7)
 
 
@@ -30,10 +32,16 @@ def weights(steps, columns):
     """Returns weights [steps, columns]; most pairs of the same sign have the sum LARGEST."""
     pairs = (steps + 1) // 2
     sign = rng.choice([-1, 1], (pairs, columns))
-    first = np.minimum(rng.integers(0, largest + 1, (pairs, columns)), 127)
-    second = np.minimum(largest - first, 127)
+    most = np.full((pairs, columns), largest)
+    if in_groups:
+        most = rng.integers(0, largest + 1, (pairs, columns))
+        later = np.arange(pairs) // 2 % 2 == 1
+        most[later] = largest - most[np.flatnonzero(later) - 2]
+        sign[later] = sign[np.flatnonzero(later) - 2]
+    first = np.minimum(rng.integers(0, most + 1), 127)
+    second = np.minimum(most - first, 127)
     opposite = rng.random((pairs, columns)) < 0.2
-    second = np.where(opposite, -np.minimum(second + 64, largest), second)
+    second = np.where(opposite, -np.minimum(second + 64 * (not in_groups), most), second)
     both = np.stack([sign * first, sign * second], 1)
     if share:
         both[np.repeat(rng.random((pairs, 1, columns)) < share, 2, 1)] = rng.choice([-128, 127])
@@ -72,7 +80,7 @@ def add(op, name, sign, x, w, zero, want, **attributes):
 
 
 for sign, zero in (("u", 0), ("u", 3), ("s", 0), ("s", -5)):
-    for rows, steps, columns in ((7, 66, 45), (9, 76, 16), (1, 129, 24)):
+    for rows, steps, columns in ((7, 66, 45), (9, 80, 16), (1, 129, 24)):
         x, w = elements((rows, steps), types[sign][0]), weights(steps, columns)
         want = (x.astype(np.int64) - zero) @ w.astype(np.int64)
         add("MatMulInteger", f"m_{sign}{abs(zero)}_{steps}", sign, x, w, zero, want)
