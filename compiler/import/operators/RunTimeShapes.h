@@ -180,9 +180,8 @@ ImportResult padByInput(OnnxNode &node, mlir::Value low, mlir::Value high,
 /// the elements of input 1.
 ImportResult splitToLengths(OnnxNode &node, int64_t axis, int64_t parts);
 
-// Defined in RunTimeIndexing.cpp: import of Col2Im and Unique with shapes or
-// positions that are known only at run time.
-ImportResult col2ImByInput(OnnxNode &node);
+// Defined in RunTimeIndexing.cpp.
+ImportResult importCol2Im(OnnxNode &node);
 ImportResult uniqueAlong(OnnxNode &node, int64_t axis);
 
 } // namespace ingot::graph
