@@ -156,10 +156,12 @@ GraphImporter::readSizes(const NodePlace &at, Value counts,
   bool isMissing = false;
   if (most.empty())
     return sizes;
-  // Counts of constants are evaluated, so that they are numbers.
-  (void)constantOf(counts);
-  counts = resolve(counts);
   SmallVector<std::optional<Dim>> known = elementsIn(counts);
+  // Counts that are computed from constants, but not by arithmetic on sizes,
+  // are evaluated.
+  if (!allOf(known) && constantOf(counts))
+    known = elementsIn(counts);
+  counts = resolve(counts);
   for (const std::optional<Dim> &size : known)
     if (size && size->most() < 0) {
       report(DiagnosticId::InvalidNode,

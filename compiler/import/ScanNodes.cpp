@@ -199,64 +199,56 @@ static Value withFirstAxisAt(OpBuilder &builder, Location loc, Value x,
   return to == 0 ? x : graph::buildTranspose(builder, loc, x, perm);
 }
 
-NodeResults GraphImporter::importRunTimeScan(NodePlace &place, ScanForm form) {
-  ProtoNode node(*this, place);
-  Location loc = locationOf(place);
-  if (form.batched)
-    return node.unsupported("a Scan of opset 8 is supported only if its batch "
-                            "size and its length are constants and not 0");
-  if (!checkCarried(place, ArrayRef(place.bindings).take_front(form.states)))
-    return failure();
-  ArrayRef<Value> states = ArrayRef(form.values).take_front(form.states);
-  for (Value state : states)
-    if (graph::tensorType(state).getNumElements() == 0)
-      return node.unsupported(
-          "carrying an empty tensor between iterations is not supported");
+/// Returns the scan inputs with their scan axis in front.
+static SmallVector<Value> scanAxesFirst(OpBuilder &builder, Location loc,
+                                        const ScanForm &form) {
   SmallVector<Value> sliced;
-  SmallVector<Type> types{
-      RankedTensorType::get({}, builder.getIntegerType(64, /*isSigned=*/true))};
-  llvm::append_range(types, ValueRange(states).getTypes());
-  for (size_t k = 0; k < form.inputs; ++k) {
-    Value x = form.values[form.states + k];
-    sliced.push_back(withAxisFirst(builder, loc, x, form.inputAxes[k]));
-    graph::Dims sizes = graph::dimsOf(sliced.back());
+  for (auto [x, axis] :
+       llvm::zip(ArrayRef(form.values).drop_front(form.states), form.inputAxes))
+    sliced.push_back(withAxisFirst(builder, loc, x, axis));
+  return sliced;
+}
+
+/// Returns the types of the arguments of the body: the number of the iteration,
+/// the states, and one slice of each of `scanned`.
+static SmallVector<Type> argumentTypes(ProtoNode &node, ValueRange states,
+                                       ArrayRef<Value> scanned) {
+  SmallVector<Type> types{RankedTensorType::get({}, node.i64())};
+  llvm::append_range(types, states.getTypes());
+  for (Value x : scanned) {
+    graph::Dims sizes = graph::dimsOf(x);
     types.push_back(
         graph::tensorOf(ArrayRef(sizes).drop_front(), graph::elementOf(x)));
   }
-  InIteration iteration(iterations);
-  auto opened = openBody(place, "body", types, [&](Block &block) {
-    iteration.enter(block.getArgument(0));
-    return llvm::map_to_vector(
-        block.getArguments().drop_front(),
-        [](Value argument) { return Binding::known(argument); });
-  });
-  iteration.leave();
-  if (failed(opened))
-    return failure();
-  SmallVector<CarriedForm> forms;
-  for (auto [k, result] : llvm::enumerate(opened->bindings)) {
+  return types;
+}
+
+/// Requires the results of the body to be tensors, and each state to have the
+/// same shape before and after an iteration.
+static LogicalResult requireShapes(ProtoNode &node, ArrayRef<Value> states,
+                                   ArrayRef<Binding> results) {
+  for (auto [k, result] : llvm::enumerate(results)) {
     if (result.kind != Binding::Known)
       return node.unsupported(
           "a body that returns a sequence is not supported");
-    // A state must have the same shape before and after an iteration.
-    if (k < form.states && result.value.getType() != states[k].getType() &&
+    if (k < states.size() && result.value.getType() != states[k].getType() &&
         graph::elementOf(result.value) == graph::elementOf(states[k]) &&
         failed(node.requireAlike(
             result.value, states[k],
             "the shapes of a state variable before and after an iteration")))
       return failure();
   }
-  const onnx::GraphProto &body = *bodyOf(place, "body");
-  for (size_t k = form.states; k < opened->bindings.size(); ++k)
-    takeAsDeclared(place, *opened, k, body.output(static_cast<int>(k)));
-  for (const Binding &result : opened->bindings)
-    forms.push_back(*formOf(result));
-  if (!closeResults(place, *opened, forms) ||
-      !checkLasting(place, opened->function, opened->results))
-    return failure();
-  form.count = lengthOf(form);
-  SmallVector<Type> results;
-  for (auto [k, result] : llvm::enumerate(opened->results)) {
+  return success();
+}
+
+/// Returns the types of the results of the loop: the states, and the stacked
+/// scan outputs with their scan axis in front. Makes the numbers of the output
+/// axes in `form` non-negative.
+static FailureOr<SmallVector<Type>> resultTypes(ProtoNode &node, ScanForm &form,
+                                                ArrayRef<Value> states,
+                                                ArrayRef<Value> results) {
+  SmallVector<Type> types;
+  for (auto [k, result] : llvm::enumerate(results)) {
     bool isState = k < form.states;
     if (isState && result.getType() != states[k].getType())
       return node.unsupported(
@@ -271,14 +263,57 @@ NodeResults GraphImporter::importRunTimeScan(NodePlace &place, ScanForm form) {
       form.outputAxes[k - form.states] = *axis;
       sizes.insert(sizes.begin(), form.count);
     }
-    results.push_back(graph::tensorOf(sizes, graph::elementOf(result)));
+    types.push_back(graph::tensorOf(sizes, graph::elementOf(result)));
   }
+  return types;
+}
+
+NodeResults GraphImporter::importRunTimeScan(NodePlace &place, ScanForm form) {
+  ProtoNode node(*this, place);
+  Location loc = locationOf(place);
+  if (form.batched)
+    return node.unsupported("a Scan of opset 8 is supported only if its batch "
+                            "size and its length are constants and not 0");
+  if (!checkCarried(place, ArrayRef(place.bindings).take_front(form.states)))
+    return failure();
+  ArrayRef<Value> states = ArrayRef(form.values).take_front(form.states);
+  for (Value state : states)
+    if (graph::tensorType(state).getNumElements() == 0)
+      return node.unsupported(
+          "carrying an empty tensor between iterations is not supported");
+  SmallVector<Value> sliced = scanAxesFirst(builder, loc, form);
+  InIteration iteration(iterations);
+  auto opened = openBody(
+      place, "body", argumentTypes(node, states, sliced), [&](Block &block) {
+        iteration.enter(block.getArgument(0));
+        return llvm::map_to_vector(
+            block.getArguments().drop_front(),
+            [](Value argument) { return Binding::known(argument); });
+      });
+  iteration.leave();
+  if (failed(opened))
+    return failure();
+  if (failed(requireShapes(node, states, opened->bindings)))
+    return failure();
+  const onnx::GraphProto &body = *bodyOf(place, "body");
+  for (size_t k = form.states; k < opened->bindings.size(); ++k)
+    takeAsDeclared(place, *opened, k, body.output(static_cast<int>(k)));
+  SmallVector<CarriedForm> forms;
+  for (const Binding &result : opened->bindings)
+    forms.push_back(*formOf(result));
+  if (!closeResults(place, *opened, forms) ||
+      !checkLasting(place, opened->function, opened->results))
+    return failure();
+  form.count = lengthOf(form);
+  auto results = resultTypes(node, form, states, opened->results);
+  if (failed(results))
+    return failure();
   SmallVector<Binding> bindings;
   if (form.count == graph::Dim(0)) {
     for (Value state : states)
       bindings.push_back(Binding::known(state));
     for (auto [type, axis] : llvm::zip(
-             ArrayRef(results).drop_front(form.states), form.outputAxes)) {
+             ArrayRef(*results).drop_front(form.states), form.outputAxes)) {
       auto stacked = cast<RankedTensorType>(type);
       graph::Dims sizes = graph::dimsOf(stacked);
       sizes.erase(sizes.begin());
@@ -299,7 +334,7 @@ NodeResults GraphImporter::importRunTimeScan(NodePlace &place, ScanForm form) {
     (void)opened->function.eraseArgument(0);
   SmallVector<Value> shared = closeBodies(MutableArrayRef(*opened));
   auto loop = graph::LoopOp::create(
-      builder, loc, results, opened->function.getName(),
+      builder, loc, *results, opened->function.getName(),
       kernel::sizesAttr(form.count, &context), counted,
       /*conditional=*/false,
       anyReversed ? builder.getDenseBoolArrayAttr(reversed)

@@ -380,47 +380,6 @@ static ImportResult importTopK(OnnxNode &node) {
   return SmallVector<Value>{op.getValues(), op.getIndices()};
 }
 
-static ImportResult importCol2Im(OnnxNode &node) {
-  Value x = node.input(0);
-  if (hasDynamicSizes(x.getType()) || !node.isKnown(1) || !node.isKnown(2) ||
-      !node.constantInput(1) || !node.constantInput(2))
-    return col2ImByInput(node);
-  auto image = node.requireInts(1, "image_shape"),
-       block = node.requireInts(2, "block_shape");
-  if (failed(image) || failed(block))
-    return failure();
-  size_t spatial = image->size();
-  SmallVector<int64_t> ones(spatial, 1), counts(spatial);
-  SmallVector<int64_t> strides = node.intsAttr("strides", ones),
-                       dilations = node.intsAttr("dilations", ones);
-  SmallVector<int64_t> pads =
-      node.intsAttr("pads", SmallVector<int64_t>(2 * spatial, 0));
-  if (block->size() != spatial || strides.size() != spatial ||
-      dilations.size() != spatial || pads.size() != 2 * spatial ||
-      shapeOf(x).size() != 3)
-    return node.invalid("image_shape, block_shape, strides and dilations must "
-                        "have one entry for each spatial axis, pads must have "
-                        "two, and the input must have rank 3");
-  for (size_t i = 0; i < spatial; ++i) {
-    int64_t room = (*image)[i] + pads[i] + pads[spatial + i] -
-                   dilations[i] * ((*block)[i] - 1) - 1;
-    if (strides[i] <= 0 || room < 0)
-      return node.invalid("strides must be positive, and a block must fit into "
-                          "the padded image");
-    counts[i] = room / strides[i] + 1;
-  }
-  int64_t size = ShapedType::getNumElements(*block);
-  if (size == 0 || shapeOf(x)[1] % size != 0 ||
-      shapeOf(x)[2] != ShapedType::getNumElements(counts))
-    return node.invalid("the shape of the input does not match the size and "
-                        "number of the blocks");
-  SmallVector<int64_t> shape = {shapeOf(x)[0], shapeOf(x)[1] / size};
-  llvm::append_range(shape, *image);
-  return one(node.build<Col2ImOp>(tensorType(x).clone(shape), x, *block, counts,
-                                  strides, dilations,
-                                  ArrayRef(pads).take_front(spatial)));
-}
-
 static ImportResult importDet(OnnxNode &node) {
   Value x = node.input(0);
   if (shapeOf(x).size() >= 2 &&

@@ -5,6 +5,7 @@
 // support.
 
 #include "dialects/graph/ops/Movement.h"
+#include "compiler/import/operators/AxisVectors.h"
 #include "compiler/import/operators/RunTimeShapes.h"
 #include "compiler/import/operators/ShapeArguments.h"
 
@@ -298,69 +299,80 @@ static Value paddingOf(OnnxNode &node) {
 }
 
 static ImportResult importPad(OnnxNode &node) {
-  Value x = node.input(0);
-  int64_t rank = shapeOf(x).size();
+  RunTimeInts ints(node);
+  int64_t rank = shapeOf(node.input(0)).size();
   std::string mode = node.stringAttr("mode", "constant");
   if (!llvm::is_contained({"constant", "reflect", "edge", "wrap"}, mode))
     return node.invalid("unknown mode `" + mode + "`");
-  if (node.opset >= 11 &&
-      (!node.isConstant(1) ||
-       (node.opset >= 18 && node.hasInput(3) && !node.isConstant(3))))
-    return padByInput(node, mode, paddingOf(node));
-  auto pads = node.opset < 2 ? node.intsAttr("paddings")
-                             : attrOrInput(node, "pads", 11, 1);
-  auto axes = attrOrInput(node, "axes", 18, 3, iota(rank));
+  auto pads = positionsFrom(node, node.opset < 2 ? "paddings" : "pads", 11, 1),
+       axes = positionsFrom(node, "axes", 18, 3);
   if (failed(pads) || failed(axes))
     return failure();
-  if (node.opset < 18)
-    *axes = iota(rank);
-  auto normal = normalizeAxes(node, *axes, rank);
-  if (failed(normal))
-    return failure();
-  size_t count = normal->size();
-  if (pads->size() != 2 * count)
+  if (!*axes || node.opset < 18)
+    axes = ints.numbers(iota(rank));
+  int64_t given = *pads ? shapeOf(*pads)[0] : 0, count = shapeOf(*axes)[0];
+  if (given != 2 * count)
     return node.invalid("pads must have two entries for each axis");
-  SmallVector<int64_t> low(rank, 0), high(rank, 0);
-  for (auto [i, axis] : llvm::enumerate(*normal)) {
-    low[axis] = (*pads)[i];
-    high[axis] = (*pads)[count + i];
-    bool isRepeated = mode != "constant" && (low[axis] > 0 || high[axis] > 0);
-    if (isRepeated && failed(requireLength(node, x, axis, 1)))
+  if (count == 0)
+    return one(node.input(0));
+  Value none = ints.numbers(SmallVector<int64_t>(rank, 0));
+  auto before = putOnAxes(node, none, *axes, ints.part(*pads, 0, count));
+  if (failed(before))
+    return failure();
+  Value after = *putOnAxes(node, none, *axes, ints.part(*pads, count, count));
+  auto low = numbersOf(node, *before), high = numbersOf(node, after);
+  if (!low || !high)
+    return padByInput(node, *before, after, mode, paddingOf(node));
+  for (int64_t axis = 0; axis < rank; ++axis) {
+    bool isRepeated =
+        mode != "constant" && ((*low)[axis] > 0 || (*high)[axis] > 0);
+    if (isRepeated && failed(requireLength(node, node.input(0), axis, 1)))
       return node.invalid("mode " + mode + " repeats axis " + Twine(axis) +
                           ", which is empty");
-    if ((dimsOf(x)[axis] + low[axis] + high[axis]).most() < 0)
+    if ((dimsOf(node.input(0))[axis] + (*low)[axis] + (*high)[axis]).most() < 0)
       return node.invalid(
           "negative pads remove more elements than there are along axis " +
           Twine(axis));
   }
-  return one(padOrCrop(node, x, paddingOf(node), low, high, mode));
+  return one(
+      padOrCrop(node, node.input(0), paddingOf(node), *low, *high, mode));
 }
 
 static ImportResult importCenterCropPad(OnnxNode &node) {
+  RunTimeInts ints(node);
   Value x = node.input(0);
   int64_t rank = shapeOf(x).size();
   auto axes = normalizeAxes(node, node.intsAttr("axes", iota(rank)), rank);
-  if (failed(axes))
+  auto shape = positionsFrom(node, "shape", 0, 1);
+  if (failed(axes) || failed(shape))
     return failure();
-  bool isOpen = llvm::any_of(
-      *axes, [&](int64_t axis) { return !dimsOf(x)[axis].known(); });
-  if (isOpen || !node.isConstant(1))
-    return centerCropPadByInput(node, *axes);
-  auto target = node.requireInts(1, "shape");
-  if (failed(target))
-    return failure();
-  if (axes->size() != target->size())
+  if (int64_t(axes->size()) != shapeOf(*shape)[0])
     return node.invalid("shape must have one entry for each axis");
-  SmallVector<int64_t> low(rank, 0), high(rank, 0);
-  for (auto [axis, size] : llvm::zip(*axes, *target)) {
-    // The division rounds towards zero. So if the number of elements to add or
-    // remove is odd, one more is added or removed at the end than at the start.
-    int64_t change = size - *dimsOf(x)[axis].known();
-    low[axis] = change / 2;
-    high[axis] = change - low[axis];
+  if (axes->empty())
+    return one(x);
+  Dims from =
+      llvm::map_to_vector(*axes, [&](int64_t axis) { return dimsOf(x)[axis]; });
+  // The division rounds towards zero. So if the number of elements to add or
+  // remove is odd, one more is added or removed at the end than at the start.
+  Value change = node.sub(*shape, ints.sizes(from)),
+        before = ints.div(change, 2);
+  Value zero = node.scalarConstant(0, elementOf(x));
+  auto first = numbersOf(node, before), all = numbersOf(node, change);
+  if (first && all) {
+    SmallVector<int64_t> low(rank, 0), high(rank, 0);
+    for (auto [axis, start, both] : llvm::zip(*axes, *first, *all)) {
+      low[axis] = start;
+      high[axis] = both - start;
+    }
+    return one(padOrCrop(node, x, zero, low, high, "constant"));
   }
-  return one(padOrCrop(node, x, node.scalarConstant(0, elementOf(x)), low, high,
-                       "constant"));
+  auto to = readBoundedSizes(node, *shape);
+  if (failed(to))
+    return failure();
+  for (auto [i, axis] : llvm::enumerate(*axes))
+    x = padAlong(node, x, axis, elementAt(node, before, i), (*to)[i],
+                 "constant", zero);
+  return one(x);
 }
 
 static ImportResult importExpand(OnnxNode &node) {
@@ -391,37 +403,34 @@ static ImportResult importExpand(OnnxNode &node) {
   return one(result);
 }
 
-/// Repeats `x` along each axis, `repeats[axis]` times: [a, b] becomes [a, b, a,
-/// b].
-static Value tiled(OnnxNode &node, Value x, ArrayRef<Dim> repeats) {
+/// Repeats `x` along each axis up to the sizes `to`, multiples of the sizes of
+/// `x`: [a, b] becomes [a, b, a, b].
+static Value tiled(OnnxNode &node, Value x, ArrayRef<Dim> to) {
   Dims sizes = dimsOf(x);
   SmallVector<int64_t> others;
-  for (auto [axis, times] : llvm::enumerate(repeats)) {
-    Dim whole = sizes[axis] * times;
+  for (auto [axis, whole] : llvm::enumerate(to))
     if (TileOp::isMultiple(whole, sizes[axis]))
       sizes[axis] = whole;
     else
       others.push_back(axis);
-  }
   x = node.builder.createOrFold<TileOp>(node.loc, x, ArrayRef<Dim>(sizes));
   // TileOp needs result sizes that are known to be multiples of the operand's
   // sizes. Along all other axes, elements are gathered.
   RunTimeInts ints(node);
-  for (int64_t axis : others) {
-    Dim own = dimsOf(x)[axis];
+  for (int64_t axis : others)
     x = gatherAlong(
         node, x, axis,
-        ints.modulo(node.countTo(own * repeats[axis]), ints.sizes(own)));
-  }
+        ints.modulo(node.countTo(to[axis]), ints.sizes(dimsOf(x)[axis])));
   return x;
 }
 
 static ImportResult importTile(OnnxNode &node) {
-  Value x = node.input(0);
-  if (node.opset >= 6 && !node.isKnown(1))
-    return tileByInput(node);
-  size_t rank = shapeOf(x).size();
-  auto repeats = node.requireSizes(1, node.opset < 6 ? "tiles" : "repeats");
+  RunTimeInts ints(node);
+  Dims from = dimsOf(node.input(0));
+  bool isKnown = node.opset < 6 || node.isKnown(1);
+  auto repeats =
+      isKnown ? node.requireSizes(1, node.opset < 6 ? "tiles" : "repeats")
+              : Dims(shapeOf(ints.input(1))[0], 1);
   if (failed(repeats))
     return failure();
   if (node.opset < 6) {
@@ -430,19 +439,29 @@ static ImportResult importTile(OnnxNode &node) {
     auto axes = node.requireInts(2, "axis");
     if (failed(axes))
       return failure();
-    auto axis = normalizeAxes(node, *axes, rank);
+    auto axis = normalizeAxes(node, *axes, from.size());
     if (failed(axis))
       return failure();
-    Dims all(rank, 1);
+    Dims all(from.size(), 1);
     all[axis->front()] = repeats->front();
     *repeats = all;
   }
-  if (repeats->size() != rank ||
+  if (repeats->size() != from.size() ||
       llvm::any_of(*repeats, [](const Dim &n) { return n.most() < 0; }))
     return node.invalid("repeats must have one count for each axis");
+  if (from.empty())
+    return one(node.input(0));
+  if (!isKnown) {
+    auto to = readBoundedSizes(node, node.mul(ints.input(1), ints.sizes(from)));
+    if (failed(to))
+      return failure();
+    return one(tiled(node, node.input(0), *to));
+  }
   if (failed(checkSizes(node, *repeats)))
     return failure();
-  return one(tiled(node, x, *repeats));
+  for (auto [size, times] : llvm::zip(from, *repeats))
+    size *= times;
+  return one(tiled(node, node.input(0), from));
 }
 
 void registerMovementImports(OnnxRegistry &registry) {

@@ -1,5 +1,6 @@
 // Imports Slice, Split and Concat.
 
+#include "compiler/import/operators/AxisVectors.h"
 #include "compiler/import/operators/RunTimeShapes.h"
 #include "compiler/import/operators/ShapeArguments.h"
 #include "dialects/graph/ops/Movement.h"
@@ -8,130 +9,159 @@ using namespace mlir;
 
 namespace ingot::graph {
 
-/// Returns the size `x` clamped to [low, high]: one of the three sizes. Returns
-/// nullopt if the values of dynamic sizes determine which one.
-static std::optional<Dim> clamped(const Dim &x, const Dim &low,
-                                  const Dim &high) {
-  if ((x - low).most() <= 0)
-    return low;
-  if ((high - x).most() <= 0)
-    return high;
-  return (x - low).least() >= 0 && (high - x).least() >= 0 ? std::optional(x)
-                                                           : std::nullopt;
+/// Whether `count` elements from `first` on, at distance `step`, are on an axis
+/// of size `size` in every run.
+static bool isInside(const Dim &size, const Dim &first, const Dim &count,
+                     int64_t step) {
+  Dim last = (count - 1) * step + first;
+  const Dim &low = step < 0 ? last : first, &high = step < 0 ? first : last;
+  return count == 0 || (low.least() >= 0 && (size - 1 - high).least() >= 0);
 }
 
-namespace {
-/// The elements that a slice takes along one axis: `count` elements from
-/// `first` on, at distance `step`.
-struct SlicedAxis {
-  Dim first, count;
-  int64_t step;
-};
-} // namespace
-
-/// Returns the elements that a slice from `start` to `end` takes along an axis
-/// of size `size`; nullopt if the values of dynamic sizes determine them.
-static std::optional<SlicedAxis> sliceOfAxis(const Dim &size, Dim start,
-                                             Dim end, int64_t step) {
-  // Exporters write INT64_MAX for the end of the axis, so start and end are
-  // clamped to avoid overflow. All steps that are longer than the axis are
-  // equivalent, so the step is clamped, too.
-  constexpr int64_t most = int64_t(1) << 40;
-  auto fromFront = [&](const Dim &x) -> std::optional<Dim> {
-    Dim near = x;
-    if (auto known = x.known())
-      near = std::clamp(*known, -most, most);
-    if (near.most() < 0)
-      return near + size;
-    return near.least() >= 0 ? std::optional(near) : std::nullopt;
-  };
-  step = std::clamp(step, -size.most() - 1, size.most() + 1);
-  bool isForward = step > 0;
-  auto front = fromFront(start), behind = fromFront(end);
-  if (!front || !behind || (!isForward && !size.known() && size.least() < 1))
-    return std::nullopt;
-  Dim high = isForward ? size : size - 1;
-  auto first = clamped(*front, size == 0 && !isForward ? -1 : 0, high),
-       last = clamped(*behind, isForward ? 0 : -1, high);
-  if (!first || !last)
-    return std::nullopt;
-  Dim distance = isForward ? *last - *first : *first - *last;
-  if (distance.most() <= 0)
-    return SlicedAxis{0, 0, 1};
-  int64_t stride = std::abs(step);
-  if (distance.least() < 0)
-    return std::nullopt;
-  return SlicedAxis{*first, (distance + (stride - 1)).floorDiv(stride), step};
-}
-
-/// Gathers the elements that the slice `part` takes along `axis`. The first
-/// position of the slice is known only at run time.
-static Value gatherFrom(OnnxNode &node, Value x, int64_t axis,
-                        const SlicedAxis &part) {
+/// Gathers `count` elements of `x` along an axis, from `first` on, at distance
+/// `step`. Unless `inRange` is set, positions outside of the axis are clamped.
+static Value gatherFrom(OnnxNode &node, Value x, int64_t axis, const Dim &first,
+                        const Dim &count, int64_t step, bool inRange) {
   RunTimeInts ints(node);
   constexpr int64_t fewPlaces = 64;
   Value indices;
-  if (part.count.known().value_or(INT64_MAX) <= fewPlaces) {
+  if (count.known().value_or(INT64_MAX) <= fewPlaces) {
     Dims places;
-    for (int64_t i = 0; i < *part.count.known(); ++i)
-      places.push_back(part.first + i * part.step);
+    for (int64_t i = 0; i < *count.known(); ++i)
+      places.push_back(first + i * step);
     indices = ints.sizes(places);
   } else {
-    Value first = node.build<SizesOp>(
+    indices = node.countTo(count);
+    if (step != 1)
+      indices = node.mul(indices, step);
+    Value start = node.build<SizesOp>(
         RankedTensorType::get({}, node.i64()),
-        kernel::sizesAttr(part.first, node.builder.getContext()));
-    indices = node.countTo(part.count);
-    if (part.step != 1)
-      indices = node.mul(indices, part.step);
-    indices = node.add(indices, first);
+        kernel::sizesAttr(first, node.builder.getContext()));
+    indices = node.add(indices, start);
   }
-  return node.build<GatherOp>(x, indices, axis, /*in_range=*/true);
+  return inRange ? node.build<GatherOp>(x, indices, axis, /*in_range=*/true)
+                 : gatherAlong(node, x, axis, indices);
+}
+
+//===----------------------------------------------------------------------===//
+// Slice
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// The elements that a slice takes along each axis: counts[k] elements from
+/// first[k] on, at distance step[k].
+struct SliceParts {
+  Value first, step;
+  Dims counts;
+};
+} // namespace
+
+/// Returns the elements that a slice of a tensor of sizes `from` takes; `start`,
+/// `end` and `step` are vectors with one element per axis.
+static FailureOr<SliceParts> partsOfSlice(OnnxNode &node, ArrayRef<Dim> from,
+                                          Value start, Value end, Value step) {
+  RunTimeInts ints(node);
+  Value size = ints.sizes(from);
+  // All steps that are longer than the axis are equivalent, so steps are
+  // clamped to avoid overflow.
+  Value most = ints.numbers(llvm::map_to_vector(
+      from, [](const Dim &each) { return each.most() + 1; }));
+  step = node.max(node.min(step, most), node.sub(0, most));
+  // Converts start and end to non-negative positions and clamps them to [0,
+  // size], or to [-1, size - 1] for a negative step.
+  Value backwards = node.less(step, 0);
+  Value low = node.where(backwards, -1, ints.number(0)),
+        high = node.add(size, low);
+  auto limited = [&](Value at, Value least) {
+    at = node.where(node.less(at, 0), node.add(at, size), at);
+    return node.min(node.max(at, least), high);
+  };
+  Value first = limited(start, node.min(0, high)), last = limited(end, low);
+  Value distance = node.sub(last, first),
+        away = node.where(backwards, 1, ints.number(-1));
+  Value counts =
+      node.max(0, ints.div(node.add(distance, node.add(step, away)), step));
+  auto sizes =
+      node.readSizes(counts, llvm::map_to_vector(from, [](const Dim &each) {
+                       return std::optional<int64_t>(each.most());
+                     }));
+  if (failed(sizes))
+    return failure();
+  return SliceParts{first, step, *sizes};
+}
+
+/// Builds a slice of `x`. Along an axis on which the values of a run determine
+/// the positions of the elements, they are gathered.
+static Value buildSlice(OnnxNode &node, Value x, const SliceParts &parts) {
+  Dims sizes = dimsOf(x);
+  SmallVector<int64_t> starts(sizes.size(), 0), by(sizes.size(), 1);
+  auto firsts = node.elementsIn(parts.first),
+       steps = node.elementsIn(parts.step);
+  for (auto [axis, count] : llvm::enumerate(parts.counts)) {
+    const std::optional<Dim> &first = firsts[axis];
+    auto step = steps[axis] ? steps[axis]->known() : std::nullopt;
+    if (first && step && first->known() &&
+        isInside(sizes[axis], *first, count, *step)) {
+      starts[axis] = count == 0 ? 0 : *first->known();
+      by[axis] = count == 0 ? 1 : *step;
+    } else if (first && step) {
+      x = gatherFrom(node, x, axis, *first, count, *step, /*inRange=*/true);
+    } else {
+      Value places = node.countTo(count);
+      if (step != 1)
+        places = node.mul(places, elementAt(node, parts.step, axis));
+      places = node.add(places, elementAt(node, parts.first, axis));
+      x = gatherAlong(node, x, axis, places);
+    }
+    sizes[axis] = count;
+  }
+  return node.builder.createOrFold<SliceOp>(node.loc, x, starts, by,
+                                            ArrayRef(sizes));
 }
 
 static ImportResult importSlice(OnnxNode &node) {
-  for (unsigned i = 1; node.opset >= 10 && i < node.numInputs(); ++i)
-    if (node.hasInput(i) && !(i < 3 ? node.isKnown(i) : node.isConstant(i)))
-      return sliceByInput(node);
+  RunTimeInts ints(node);
+  auto starts = positionsFrom(node, "starts", 10, 1),
+       ends = positionsFrom(node, "ends", 10, 2),
+       axes = positionsFrom(node, "axes", 10, 3),
+       steps = positionsFrom(node, "steps", 10, 4);
+  if (failed(starts) || failed(ends) || failed(axes) || failed(steps))
+    return failure();
+  if (!*starts || !*ends)
+    return node.invalid("the inputs starts and ends are required");
   Value x = node.input(0);
-  Dims sizes = dimsOf(x);
-  SmallVector<int64_t> from(sizes.size(), 0), by(sizes.size(), 1);
-  auto starts = sizesFromAttrOrInput(node, "starts", 10, 1);
-  auto ends = sizesFromAttrOrInput(node, "ends", 10, 2);
-  if (failed(starts) || failed(ends))
-    return failure();
-  auto axes = attrOrInput(node, "axes", 10, 3, iota(starts->size()));
-  auto steps = attrOrInput(node, "steps", 10, 4,
-                           SmallVector<int64_t>(starts->size(), 1));
-  if (failed(axes) || failed(steps))
-    return failure();
-  if (ends->size() != starts->size() || axes->size() != starts->size() ||
-      steps->size() != starts->size())
+  Dims from = dimsOf(x);
+  int64_t count = shapeOf(*starts)[0], rank = from.size();
+  if (!*axes)
+    axes = ints.numbers(iota(count));
+  if (!*steps)
+    steps = ints.numbers(SmallVector<int64_t>(count, 1));
+  if (shapeOf(*ends)[0] != count || shapeOf(*axes)[0] != count ||
+      shapeOf(*steps)[0] != count || (rank == 0 && count > 0))
     return node.invalid(
         "starts, ends, axes and steps must have the same length");
-  auto normal = normalizeAxes(node, *axes, sizes.size());
-  if (failed(normal))
-    return failure();
-  for (auto [axis, start, end, step] :
-       llvm::zip(*normal, *starts, *ends, *steps)) {
-    if (step == 0)
+  for (const std::optional<Dim> &step : node.elementsIn(*steps))
+    if (step && *step == 0)
       return node.invalid("a step is 0, but must be positive or negative");
-    auto part = sliceOfAxis(sizes[axis], start, end, step);
-    // If the values of dynamic sizes determine the elements of the slice, the
-    // generated program computes their positions.
-    if (!part)
-      return sliceByInput(node);
-    if (auto first = part->first.known()) {
-      sizes[axis] = part->count;
-      from[axis] = part->count == 0 ? 0 : *first;
-      by[axis] = part->step;
-      continue;
-    }
-    x = gatherFrom(node, x, axis, *part);
-    sizes[axis] = part->count;
-  }
-  return one(node.builder.createOrFold<SliceOp>(node.loc, x, from, by,
-                                                ArrayRef(sizes)));
+  if (count == 0)
+    return one(x);
+  auto everywhere = [&](int64_t value) {
+    return ints.numbers(SmallVector<int64_t>(rank, value));
+  };
+  starts = putOnAxes(node, everywhere(0), *axes, *starts);
+  if (failed(starts))
+    return failure();
+  ends = putOnAxes(node, ints.sizes(from), *axes, *ends);
+  steps = putOnAxes(node, everywhere(1), *axes, *steps);
+  auto parts = partsOfSlice(node, from, *starts, *ends, *steps);
+  if (failed(parts))
+    return failure();
+  return one(buildSlice(node, x, *parts));
 }
+
+//===----------------------------------------------------------------------===//
+// Split
+//===----------------------------------------------------------------------===//
 
 /// Returns the lengths of the parts of a Split node without `split`. All parts
 /// are equal, but since opset 18 the last one may be smaller.
@@ -188,17 +218,49 @@ static FailureOr<Dims> givenParts(OnnxNode &node, int64_t axis) {
   return split;
 }
 
+/// Returns the parts of `x` along `axis` of the given lengths. Unless `inRange`
+/// is set, a part may reach beyond the end of the axis; the elements there are
+/// arbitrary.
+static SmallVector<Value> partsOf(OnnxNode &node, Value x, int64_t axis,
+                                  ArrayRef<Dim> lengths, bool inRange) {
+  SmallVector<Value> results;
+  Dim start = 0;
+  for (const Dim &length : lengths) {
+    results.push_back(
+        start.known() && isInside(dimsOf(x)[axis], start, length, 1)
+            ? node.slice(x, axis, *start.known(), length)
+            : gatherFrom(node, x, axis, start, length, 1, inRange));
+    start += length;
+  }
+  return results;
+}
+
+ImportResult splitToLengths(OnnxNode &node, int64_t axis, int64_t parts) {
+  Value x = node.input(0), split = RunTimeInts(node).input(1);
+  if (shapeOf(split)[0] != parts)
+    return node.invalid("split has " + Twine(shapeOf(split)[0]) +
+                        " entries for " + Twine(parts) + " outputs");
+  Dim size = dimsOf(x)[axis], all = 0;
+  auto lengths = node.readSizes(
+      split, SmallVector<std::optional<int64_t>>(parts, size.most()));
+  if (failed(lengths))
+    return failure();
+  for (const Dim &length : *lengths)
+    all += length;
+  node.checkEqual(all, size);
+  return partsOf(node, x, axis, *lengths, /*inRange=*/false);
+}
+
 static ImportResult importSplit(OnnxNode &node) {
-  Value x = node.input(0);
-  auto axis = node.axisAttr("axis", 0, shapeOf(x).size());
-  if (succeeded(axis) && node.hasInput(1) && !node.isKnown(1))
-    return splitByInput(node, *axis);
+  auto axis = node.axisAttr("axis", 0, shapeOf(node.input(0)).size());
   if (failed(axis))
     return failure();
+  int64_t parts = node.numOutputs();
+  if (node.hasInput(1) && !node.isKnown(1))
+    return splitToLengths(node, *axis, parts);
   auto split = givenParts(node, *axis);
   if (failed(split))
     return failure();
-  int64_t parts = node.numOutputs();
   if (node.intAttr("num_outputs", parts) != parts)
     return node.invalid(
         "num_outputs must be the number of outputs of the node");
@@ -208,16 +270,12 @@ static ImportResult importSplit(OnnxNode &node) {
   if (static_cast<int64_t>(split->size()) != parts)
     return node.invalid("split has " + Twine(split->size()) + " entries for " +
                         Twine(parts) + " outputs");
-  SmallVector<Value> results;
-  Dim start = 0;
-  for (const Dim &length : *split) {
-    results.push_back(start.known()
-                          ? node.slice(x, *axis, *start.known(), length)
-                          : gatherFrom(node, x, *axis, {start, length, 1}));
-    start += length;
-  }
-  return results;
+  return partsOf(node, node.input(0), *axis, *split, /*inRange=*/true);
 }
+
+//===----------------------------------------------------------------------===//
+// Concat
+//===----------------------------------------------------------------------===//
 
 /// Returns `part`, an input of Concat, with the sizes of the input `first`
 /// along all axes except `axis`. If two sizes cannot be assumed to be equal,

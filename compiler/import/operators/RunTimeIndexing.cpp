@@ -1,6 +1,7 @@
-// Imports Col2Im and Unique with shapes or positions that are known only at run
+// Imports Col2Im, and Unique with a number of elements that is known only at run
 // time.
 
+#include "compiler/import/operators/AxisVectors.h"
 #include "compiler/import/operators/RunTimeShapes.h"
 #include "dialects/graph/ops/Movement.h"
 
@@ -13,16 +14,19 @@ namespace ingot::graph {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Imports Col2Im with shapes that are known only at run time: adds each input
-/// element to the image position that it came from.
-class BlocksOfRun {
+/// Imports Col2Im: adds each input element to the image position that it came
+/// from.
+class ImageOfBlocks {
 public:
-  explicit BlocksOfRun(OnnxNode &node) : node(node), ints(node) {}
+  explicit ImageOfBlocks(OnnxNode &node) : node(node), ints(node) {}
   ImportResult apply();
 
 private:
   LogicalResult prepare();
   Value places();
+  /// Returns the image with sizes `to` as one operator; null if a shape is known
+  /// only at run time.
+  Value asOperator(ArrayRef<Dim> to);
   /// Returns the attribute `name` as a vector of `count` integers; `count`
   /// times `otherwise` if the attribute is absent. Returns null if the
   /// attribute has another length.
@@ -47,10 +51,13 @@ private:
 };
 } // namespace
 
-LogicalResult BlocksOfRun::prepare() {
+LogicalResult ImageOfBlocks::prepare() {
   Value x = node.input(0);
+  constexpr const char *wrongLists =
+      "image_shape, block_shape, strides and dilations must have one entry for "
+      "each spatial axis, pads must have two, and the input must have rank 3";
   if (shapeOf(x).size() != 3)
-    return node.invalid("the input must have rank 3");
+    return node.invalid(wrongLists);
   Dim rows = dimsOf(x)[1], columns = dimsOf(x)[2];
   auto sizes = sizesOfInput(node, 1, "image_shape"),
        blocks = sizesOfInput(node, 2, "block_shape",
@@ -64,12 +71,12 @@ LogicalResult BlocksOfRun::prepare() {
   dilations = attribute("dilations", 1, spatial);
   if (int64_t(blocks->size()) != spatial || !both || !strides || !dilations ||
       spatial == 0)
-    return node.invalid(
-        "image_shape, block_shape, strides and dilations must have one entry "
-        "for each spatial axis, and pads must have two");
+    return node.invalid(wrongLists);
+  constexpr const char *wrongBlocks =
+      "strides must be positive, and a block must fit into the padded image";
   for (int64_t stride : node.intsAttr("strides"))
     if (stride < 1)
-      return node.invalid("each stride must be positive");
+      return node.invalid(wrongBlocks);
   block = ints.sizes(*blocks);
   pads = ints.part(both, 0, spatial);
   // Computes the number of block positions along each axis. If a block is
@@ -83,6 +90,8 @@ LogicalResult BlocksOfRun::prepare() {
   Value isWrong = node.either(node.less(room, 0), node.less(block, one));
   Value wrong =
       node.build<ReduceMaxOp>(ints.vector(isWrong), ArrayRef<int64_t>{0});
+  if (node.elementsIn(wrong).front() == Dim(1))
+    return node.invalid(wrongBlocks);
   Value size = ints.product(block), fits = ints.product(counts);
   Value isFit = node.equal(wrong, 0);
   fits = node.where(isFit, fits, -1);
@@ -92,15 +101,21 @@ LogicalResult BlocksOfRun::prepare() {
   if (failed(read))
     return failure();
   channels = (*read)[0];
-  node.checkEqual((*read)[0] * (*read)[1], rows);
-  node.checkEqual((*read)[2], columns);
+  for (auto [x, y] : {std::pair((*read)[0] * (*read)[1], rows),
+                      std::pair((*read)[2], columns)}) {
+    if (surelyDiffer(x, y))
+      return node.invalid("the shape of the input does not match the size and "
+                          "number of the blocks");
+    if (mayDiffer(x, y))
+      node.checkEqual(x, y);
+  }
   return success();
 }
 
 /// Returns for each input element [rows, columns] its target: the index in the
 /// image, flattened with all channels, to which the element is added. For
 /// targets outside of the image, returns an index after the end of the image.
-Value BlocksOfRun::places() {
+Value ImageOfBlocks::places() {
   Value x = node.input(0);
   Dim rows = dimsOf(x)[1], columns = dimsOf(x)[2];
   Value row = node.reshape(node.countTo(rows), {rows, 1}),
@@ -128,11 +143,25 @@ Value BlocksOfRun::places() {
                     node.reshape(ints.sizes(stride * channels), {}));
 }
 
-ImportResult BlocksOfRun::apply() {
+Value ImageOfBlocks::asOperator(ArrayRef<Dim> to) {
+  Value x = node.input(0);
+  auto each = numbersOf(node, block), often = numbersOf(node, counts);
+  auto type = tensorOf(to, elementOf(x));
+  if (!each || !often || hasDynamicSizes(x.getType()) || hasDynamicSizes(type))
+    return {};
+  return node.build<Col2ImOp>(type, x, *each, *often, *numbersOf(node, strides),
+                              *numbersOf(node, dilations),
+                              *numbersOf(node, pads));
+}
+
+ImportResult ImageOfBlocks::apply() {
   if (failed(prepare()))
     return failure();
   Value x = node.input(0);
-  Dims from = dimsOf(x);
+  Dims from = dimsOf(x), to{from[0], channels};
+  llvm::append_range(to, image);
+  if (Value result = asOperator(to))
+    return one(result);
   Dim batch = from[0], each = from[1] * from[2];
   Dim all = channels * product(image);
   Value at = node.expand(node.reshape(places(), {1, each}), {batch, each});
@@ -140,13 +169,12 @@ ImportResult BlocksOfRun::apply() {
       node.expand(node.scalarConstant(0, elementOf(x)), {batch, all + 1});
   Value sums = node.build<ScatterElementsOp>(
       zeros, at, node.reshape(x, {batch, each}), "add", 1);
-  sums = node.slice(sums, 1, 0, all);
-  Dims to{batch, channels};
-  llvm::append_range(to, image);
-  return one(node.reshape(sums, to));
+  return one(node.reshape(node.slice(sums, 1, 0, all), to));
 }
 
-ImportResult col2ImByInput(OnnxNode &node) { return BlocksOfRun(node).apply(); }
+ImportResult importCol2Im(OnnxNode &node) {
+  return ImageOfBlocks(node).apply();
+}
 
 //===----------------------------------------------------------------------===//
 // Unique

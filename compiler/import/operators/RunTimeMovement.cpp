@@ -1,6 +1,7 @@
 // Imports operators that move elements, with shapes or positions that are known
 // only at run time.
 
+#include "compiler/import/operators/AxisVectors.h"
 #include "compiler/import/operators/RunTimeShapes.h"
 #include "dialects/graph/ops/Movement.h"
 
@@ -141,120 +142,6 @@ ImportResult expandByInput(OnnxNode &node) {
   return one(node.builder.createOrFold<ExpandOp>(node.loc, x, ArrayRef(to)));
 }
 
-ImportResult tileByInput(OnnxNode &node) {
-  RunTimeInts ints(node);
-  Value x = node.input(0), repeats = ints.input(1);
-  Dims from = dimsOf(x);
-  if (shapeOf(repeats)[0] != int64_t(from.size()))
-    return node.invalid("repeats must have one count for each axis");
-  if (from.empty())
-    return one(x);
-  auto to = readBoundedSizes(node, node.mul(repeats, ints.sizes(from)));
-  if (failed(to))
-    return failure();
-  for (auto [axis, size] : llvm::enumerate(*to))
-    x = gatherAlong(node, x, axis,
-                    ints.modulo(node.countTo(size), ints.sizes(from[axis])));
-  return one(x);
-}
-
-/// Returns the elements at positions first, first + step, ... along each axis
-/// of `x`. `first` and `step` are vectors with one element per axis. If `step`
-/// is null, all steps are 1.
-static Value strided(OnnxNode &node, Value x, ArrayRef<Dim> sizes, Value first,
-                     Value step) {
-  RunTimeInts ints(node);
-  for (auto [axis, size] : llvm::enumerate(sizes)) {
-    Value places = node.countTo(size);
-    if (step)
-      places = node.mul(places, ints.part(step, axis));
-    x = gatherAlong(node, x, axis, node.add(places, ints.part(first, axis)));
-  }
-  return x;
-}
-
-ImportResult sliceByInput(OnnxNode &node) {
-  RunTimeInts ints(node);
-  Value x = node.input(0);
-  Dims from = dimsOf(x);
-  int64_t rank = from.size();
-  auto given = [&](unsigned i, StringRef name) -> Value {
-    if (node.opset < 10)
-      return node.hasAttr(name) ? ints.numbers(node.intsAttr(name)) : Value();
-    return node.hasInput(i) ? ints.input(i) : Value();
-  };
-  Value starts = given(1, "starts"), ends = given(2, "ends"),
-        axes = given(3, "axes");
-  if (!starts || !ends)
-    return node.invalid("the inputs starts and ends are required");
-  int64_t count = shapeOf(starts)[0];
-  if (!axes)
-    axes = ints.numbers(llvm::to_vector(llvm::seq<int64_t>(0, count)));
-  if (shapeOf(ends)[0] != count || shapeOf(axes)[0] != count ||
-      (node.hasInput(4) && shapeOf(ints.input(4))[0] != count) || rank == 0)
-    return node.invalid(
-        "starts, ends, axes and steps must have the same length");
-  Value size = ints.sizes(from), zero = ints.number(0), one = ints.number(1);
-  auto everywhere = [&](int64_t value, Value given) {
-    return ints.put(ints.numbers(SmallVector<int64_t>(rank, value)), axes,
-                    given);
-  };
-  Value step = node.hasInput(4) ? everywhere(1, ints.input(4))
-                                : ints.numbers(SmallVector<int64_t>(rank, 1));
-  // All steps that are longer than the axis are equivalent, so steps are
-  // clamped to avoid overflow.
-  Value most = node.add(size, one);
-  step = node.max(node.min(step, most), node.sub(zero, most));
-  Value start = everywhere(0, starts), end = ints.put(size, axes, ends);
-  Value backwards = node.less(step, zero);
-  // Converts start and end to non-negative positions and clamps them to [0,
-  // size], or to [-1, size - 1] for a negative step.
-  Value low = node.where(backwards, -1, zero), high = node.add(size, low);
-  auto limited = [&](Value at, Value least) {
-    at = node.where(node.less(at, zero), node.add(at, size), at);
-    return node.min(node.max(at, least), high);
-  };
-  Value first = limited(start, node.min(zero, high)), last = limited(end, low);
-  Value distance = node.sub(last, first);
-  Value away = node.where(backwards, one, -1);
-  Value found =
-      node.max(zero, ints.div(node.add(distance, node.add(step, away)), step));
-  auto sizes =
-      node.readSizes(found, llvm::map_to_vector(from, [](const Dim &each) {
-                       return std::optional<int64_t>(each.most());
-                     }));
-  if (failed(sizes))
-    return failure();
-  return graph::one(strided(node, x, *sizes, first, step));
-}
-
-ImportResult splitByInput(OnnxNode &node, int64_t axis) {
-  return splitToLengths(node, axis, node.numOutputs());
-}
-
-ImportResult splitToLengths(OnnxNode &node, int64_t axis, int64_t parts) {
-  RunTimeInts ints(node);
-  Value x = node.input(0), split = ints.input(1);
-  Dim size = dimsOf(x)[axis];
-  if (shapeOf(split)[0] != parts)
-    return node.invalid("split has " + Twine(shapeOf(split)[0]) +
-                        " entries for " + Twine(parts) + " outputs");
-  auto lengths = node.readSizes(
-      split, SmallVector<std::optional<int64_t>>(parts, size.most()));
-  if (failed(lengths))
-    return failure();
-  Dim all = 0;
-  for (const Dim &length : *lengths)
-    all += length;
-  node.checkEqual(all, size);
-  Value starts = ints.sums(split, /*exclusive=*/true);
-  SmallVector<Value> results;
-  for (auto [i, length] : llvm::enumerate(*lengths))
-    results.push_back(gatherAlong(
-        node, x, axis, node.add(node.countTo(length), ints.part(starts, i))));
-  return results;
-}
-
 Value padAlong(OnnxNode &node, Value x, int64_t axis, Value low,
                const Dim &size, StringRef mode, Value value) {
   RunTimeInts ints(node);
@@ -289,53 +176,42 @@ Value padAlong(OnnxNode &node, Value x, int64_t axis, Value low,
   return node.where(inside, y, value);
 }
 
-/// Returns the sizes `from` plus the pads in input 1, which must be numbers or
-/// expressions of sizes.
-static FailureOr<Dims> paddedSizes(OnnxNode &node, ArrayRef<Dim> from) {
-  auto pads = node.requireSizes(1, "pads");
-  if (failed(pads))
-    return failure();
-  Dims to(from);
-  for (auto [axis, size] : llvm::enumerate(to)) {
-    size = size + (*pads)[axis] + (*pads)[from.size() + axis];
+/// Returns the sizes `from` plus the pads, which are numbers or expressions of
+/// sizes.
+static FailureOr<Dims> paddedSizes(OnnxNode &node, Dims sizes,
+                                   ArrayRef<std::optional<Dim>> before,
+                                   ArrayRef<std::optional<Dim>> after) {
+  for (auto [axis, size] : llvm::enumerate(sizes)) {
+    size = size + *before[axis] + *after[axis];
     if (size.most() < 0)
       return node.invalid(
           "negative pads remove more elements than there are along axis " +
           Twine(axis));
   }
-  if (failed(checkSizes(node, to)))
+  if (failed(checkSizes(node, sizes)))
     return failure();
-  return to;
+  return sizes;
 }
 
-ImportResult padByInput(OnnxNode &node, StringRef mode, Value value) {
+ImportResult padByInput(OnnxNode &node, Value low, Value high, StringRef mode,
+                        Value value) {
   RunTimeInts ints(node);
-  Value x = node.input(0), pads = ints.input(1);
+  Value x = node.input(0);
   Dims from = dimsOf(x);
-  int64_t rank = from.size(), count = shapeOf(pads)[0] / 2;
-  bool hasAxes = node.opset >= 18 && node.hasInput(3);
-  if (shapeOf(pads)[0] != 2 * count || (!hasAxes && count != rank) || rank == 0)
-    return node.invalid("pads must have two entries for each axis");
-  Value low = ints.part(pads, 0, count), high = ints.part(pads, count, count);
-  if (hasAxes) {
-    Value none = ints.numbers(SmallVector<int64_t>(rank, 0)),
-          axes = ints.input(3);
-    if (shapeOf(axes)[0] != count)
-      return node.invalid("pads must have two entries for each axis");
-    low = ints.put(none, axes, low);
-    high = ints.put(none, axes, high);
-  }
+  auto before = node.elementsIn(low), after = node.elementsIn(high);
+  bool isKnown = llvm::all_of(llvm::concat<std::optional<Dim>>(before, after),
+                              [](const auto &pad) { return pad.has_value(); });
   FailureOr<Dims> to =
-      node.isKnown(1) && !hasAxes
-          ? paddedSizes(node, from)
-          : readBoundedSizes(node,
-                             node.add(ints.sizes(from), node.add(low, high)));
+      isKnown ? paddedSizes(node, from, before, after)
+              : readBoundedSizes(
+                    node, node.add(ints.sizes(from), node.add(low, high)));
   if (failed(to))
     return failure();
-  SmallVector<std::optional<Dim>> before = node.elementsIn(low);
-  SmallVector<int64_t> known(rank, 0), behind(rank, 0);
+  SmallVector<int64_t> known(from.size(), 0), behind(known);
   for (auto [axis, size] : llvm::enumerate(*to)) {
     auto first = before[axis] ? before[axis]->known() : std::nullopt;
+    if (size == from[axis] && first == 0)
+      continue;
     if (mode == "constant" && first && *first >= 0) {
       // Pads the end of the axis by the largest possible amount. The slice at
       // the end of this function selects the elements that are used, and only
@@ -344,30 +220,12 @@ ImportResult padByInput(OnnxNode &node, StringRef mode, Value value) {
       behind[axis] =
           std::max<int64_t>(0, size.most() - from[axis].least() - *first);
     } else {
-      x = padAlong(node, x, axis, ints.part(low, axis), size, mode, value);
+      x = padAlong(node, x, axis, elementAt(node, low, axis), size, mode,
+                   value);
     }
   }
   x = node.builder.createOrFold<PadOp>(node.loc, x, value, known, behind);
   return one(node.cut(x, *to));
-}
-
-ImportResult centerCropPadByInput(OnnxNode &node, ArrayRef<int64_t> axes) {
-  RunTimeInts ints(node);
-  Value x = node.input(0), shape = ints.input(1);
-  if (int64_t(axes.size()) != shapeOf(shape)[0] || axes.empty())
-    return node.invalid("shape must have one entry for each axis");
-  auto to = readBoundedSizes(node, shape);
-  if (failed(to))
-    return failure();
-  Value zero = node.scalarConstant(0, elementOf(x));
-  for (auto [i, axis] : llvm::enumerate(axes)) {
-    // The division rounds towards zero. So if the number of elements to add or
-    // remove is odd, one more is added or removed at the end than at the start.
-    Value change = node.sub(ints.part(shape, i), ints.sizes(dimsOf(x)[axis]));
-    x = padAlong(node, x, axis, ints.div(change, 2), (*to)[i], "constant",
-                 zero);
-  }
-  return one(x);
 }
 
 } // namespace ingot::graph

@@ -163,12 +163,6 @@ ImportResult reshapeInferring(OnnxNode &node, Dims to,
 ImportResult squeezeByInput(OnnxNode &node);
 ImportResult unsqueezeByInput(OnnxNode &node);
 ImportResult expandByInput(OnnxNode &node);
-ImportResult tileByInput(OnnxNode &node);
-ImportResult sliceByInput(OnnxNode &node);
-ImportResult splitByInput(OnnxNode &node, int64_t axis);
-/// Imports Split of input 0 along `axis` into `parts` parts, whose lengths are
-/// the elements of input 1.
-ImportResult splitToLengths(OnnxNode &node, int64_t axis, int64_t parts);
 /// Pads the start of an axis of `x` by `low` elements, or crops it if `low` is
 /// negative. Then extends or cuts the end of the axis, so that the axis has
 /// `size` elements. `mode` is the attribute of Pad that determines the added
@@ -176,13 +170,18 @@ ImportResult splitToLengths(OnnxNode &node, int64_t axis, int64_t parts);
 mlir::Value padAlong(OnnxNode &node, mlir::Value x, int64_t axis,
                      mlir::Value low, const Dim &size, llvm::StringRef mode,
                      mlir::Value value);
-ImportResult padByInput(OnnxNode &node, llvm::StringRef mode,
-                        mlir::Value value);
-ImportResult centerCropPadByInput(OnnxNode &node, llvm::ArrayRef<int64_t> axes);
+/// Pads each axis of input 0 by `low` elements at the start and `high` at the
+/// end; both are vectors with one element per axis, which may be negative.
+ImportResult padByInput(OnnxNode &node, mlir::Value low, mlir::Value high,
+                        llvm::StringRef mode, mlir::Value value);
 
-// Defined in RunTimeIndexing.cpp: import of Col2Im and Unique with shapes or
-// positions that are known only at run time.
-ImportResult col2ImByInput(OnnxNode &node);
+// Defined in Parts.cpp.
+/// Imports Split of input 0 along `axis` into `parts` parts, whose lengths are
+/// the elements of input 1.
+ImportResult splitToLengths(OnnxNode &node, int64_t axis, int64_t parts);
+
+// Defined in RunTimeIndexing.cpp.
+ImportResult importCol2Im(OnnxNode &node);
 ImportResult uniqueAlong(OnnxNode &node, int64_t axis);
 
 } // namespace ingot::graph
