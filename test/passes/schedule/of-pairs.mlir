@@ -62,3 +62,18 @@ kernel.func @winograd(%x: tensor<1x8x8x16xbf16>, %p: tensor<4096xbf16>) -> tenso
   %y = graph.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, groups = 1 : i64, graph.multiplied = bf16} : (tensor<1x8x8x16xbf16>, tensor<3x3x16x16xbf16>) -> tensor<1x8x8x16xf32>
   kernel.return %y : tensor<1x8x8x16xf32>
 }
+
+// Sums stay in the order of pairs of rows for all kernel positions.
+// CHECK-LABEL: @windows(
+// CHECK: scf.for
+// CHECK: scf.for
+// CHECK-NOT: [0, 1, 4, 5]
+// CHECK-COUNT-8: kernel.dot {{.*}}kernel.of_pairs
+// CHECK-NOT: vector.shuffle
+// CHECK: scf.yield
+// CHECK: vector.shuffle %{{.*}}, %{{.*}} [0, 1, 4, 5]
+kernel.func @windows(%x: tensor<1x3x6x16xui8>, %p: tensor<576xsi8>) -> tensor<1x1x4x4xsi32> attributes {strategy = "convolution", plan = {columns = 4, order = "tiles", rows = 4, splits = 1}, comment = ""} {
+  %w = graph.unpack_panels %p {panel = 4 : i64, tail = 0 : i64, group = 8 : i64} : (tensor<576xsi8>) -> tensor<3x3x16x4xsi8>
+  %y = graph.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, groups = 1 : i64} : (tensor<1x3x6x16xui8>, tensor<3x3x16x4xsi8>) -> tensor<1x1x4x4xsi32>
+  kernel.return %y : tensor<1x1x4x4xsi32>
+}
