@@ -58,6 +58,8 @@ LogicalResult GraphDialect::verifyOperationAttribute(Operation *op,
            elementOf(op->getResult(0)).isF32();
   };
   auto isTypeFor = [&](Type multiplied) {
+    if (multiplied.isBF16())
+      return isa<ConvOp>(op) && isOf(multiplied);
     if (multiplied.isSignedInteger(8))
       return isa<MatMulOp, NarrowMatMulOp>(op) &&
              elementOf(op->getOperand(0)).isF32();
@@ -68,9 +70,10 @@ LogicalResult GraphDialect::verifyOperationAttribute(Operation *op,
   if (!type || !isTypeFor(type.getValue()))
     return op->emitOpError() << "attribute '" << attr.getName().getValue()
                              << "' is tf32, of contractions of f32, f16, of "
-                                "those of f16 with a "
-                                "result of f32, or si8, of matmuls with a left "
-                                "operand of f32, not "
+                                "those of f16 with a result of f32, bf16, of "
+                                "convolutions of bf16 with a result of f32, or "
+                                "si8, of matmuls with a left operand of f32, "
+                                "not "
                              << attr.getValue();
   return success();
 }

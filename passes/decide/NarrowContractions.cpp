@@ -23,6 +23,10 @@
 //     ->  %n = round_to_tf32(%a)
 //         %y = conv(%n, round_to_tf32(%w), %bias) {graph.multiplied = tf32} : f32
 //
+// Convolutions of bf16 that Winograd's algorithm may compute are marked by
+// {graph.multiplied = bf16}: sums of their inputs and of their weights may be
+// rounded to bf16, too.
+//
 // Weights are rounded when constants are folded, activations where they are
 // stored: elementwise users read the rounded values too, so that each tensor is
 // stored once, with half the size. Values that are converted to integers or are
@@ -233,9 +237,14 @@ public:
       }
       if (conv && !isFilter && !isNarrowed(conv))
         continue;
+      bool roundsSums = conv && narrow.isBF16() &&
+                        schedule::hasWinogradForm(conv) &&
+                        schedule::suitsWinograd(conv, target, narrow);
       for (OpOperand &operand : op->getOpOperands().take_front(2))
         operand.set(narrowed(operand.get()));
-      if (isTf32)
+      if (roundsSums)
+        op->setAttr(kMultipliedAttr, TypeAttr::get(narrow));
+      else if (isTf32)
         op->setAttr(kMultipliedAttr, TypeAttr::get(builder.getTF32Type()));
       else if (isFilter)
         op->setAttr(kMultipliedAttr, TypeAttr::get(narrow));

@@ -185,3 +185,18 @@ TEST_CASE("Winograd's errors do not depend on the scale of the weights",
   std::fill(w.begin(), w.end(), 1.0f);
   CHECK(errorOf(weightsOf(context, w), 4) > ofNoise);
 }
+
+TEST_CASE("Winograd's algorithm rounds to bf16 in small tiles only",
+          "[kernel]") {
+  mlir::MLIRContext context;
+  mlir::Type type = mlir::BFloat16Type::get(&context);
+  const TargetDescription &target = *lookupTarget("armv8.2-a+bf16");
+  mlir::ElementsAttr weights = weightsOf(context, noise<float>(9 * 32));
+  // The error of direct sums of inputs and weights that are rounded to bf16, by
+  // the same estimate.
+  double direct = 0x1p-8 * std::sqrt(2.0 / 3);
+  CHECK(winogradError(weights, 2, type, target) > direct);
+  CHECK(winogradError(weights, 2, type, target) < 2.5 * direct);
+  CHECK(isExactEnough(weights, 2, type, target));
+  CHECK(!isExactEnough(weights, 4, type, target));
+}

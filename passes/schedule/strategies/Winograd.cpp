@@ -162,7 +162,7 @@ public:
     return {tiles * shapeOf(conv.getX()).back() *
                 bytesPerElement(elementOf(conv.getX())),
             tiles * cover(conv, columns, group.target).width() *
-                bytesPerElement(elementOf(conv.getX()))};
+                bytesPerElement(typeOfProducts(elementOf(conv.getX())))};
   }
 
   int64_t rowsTogether(GroupView group, const Plan &plan) const override {
@@ -213,8 +213,11 @@ public:
     weights.set(restored);
     int64_t panel = plan.number("columns"),
             left = shapeOf(conv.getResult()).back() % panel;
+    auto dots = winogradDots(elementOf(conv.getX()), shapeOf(conv.getX())[3],
+                             group.target);
     putInPanels(group.op(), restored->getOpOperand(0), panel,
-                left ? cover(conv, left, group.target).width() : 0, 1);
+                left ? cover(conv, left, group.target).width() : 0,
+                dots && dots->ofPairs ? dots->group : 1);
   }
 
   void emit(KernelBuilder &b) const override {

@@ -7,6 +7,7 @@
 #include "passes/schedule/tiles/DotTile.h"
 #include "passes/schedule/tiles/FlatStore.h"
 #include "passes/schedule/tiles/HalfTile.h"
+#include "passes/schedule/tiles/PairTile.h"
 #include "passes/schedule/tiles/PanelKernel.h"
 #include "passes/schedule/tiles/PooledTile.h"
 #include "passes/schedule/tiles/RowTiles.h"
@@ -195,6 +196,7 @@ private:
            ShapedType::getNumElements(w.drop_back()) > form->stage;
   }
   bool isAcross() const { return form && form->acrossLanes; }
+  bool isOfPairs() const { return form && form->ofPairs; }
   /// Whether the sums for a panel of weights stay in f16 for all K steps. If
   /// there are more than in a stage, the products of each stage are added up
   /// separately, and then to the total. The bias is added to the complete sums:
@@ -215,10 +217,11 @@ private:
       return tileAcrossLanes(b, count, panel.vectors, *form, sumType);
     if (isInHalves(panel))
       return halvesTile(b, count, schedule::inHalves(panel.vectors, b.target));
-    return conv.getBias() && !laterBias(panel)
-               ? biasTile(b, count, panel.vectors, conv.getBias(),
-                          panel.firstColumn)
-               : zeroTile(b, count, panel.vectors, sumType);
+    Tile tile = conv.getBias() && !laterBias(panel)
+                    ? biasTile(b, count, panel.vectors, conv.getBias(),
+                               panel.firstColumn)
+                    : zeroTile(b, count, panel.vectors, sumType);
+    return isOfPairs() ? pairRows(b, tile, *form) : tile;
   }
   /// Returns the final sums of a tile, with one lane per column. Sums of f16
   /// get the bias here.
@@ -230,6 +233,8 @@ private:
                  ? widened(b, tile)
                  : widened(b, tile, panel.vectors);
     }
+    if (isOfPairs())
+      return unpairRows(b, tile, *form);
     return isAcross() ? addLanes(b, tile, panel.vectors) : tile;
   }
   Expr withBias(Expr sum, Expr column, const Panel &panel) {
@@ -378,18 +383,21 @@ private:
                 lanes[v]);
           },
           stepName, chunks);
-    accumulateDots(
-        b, tile, isInHalves(panel) ? stagesOf(*form, stepsOfRow()) : *form,
-        steps,
-        {x,
-         [&](Expr group, int64_t, int64_t column, int64_t lanes) {
-           return weights(group, column, lanes);
-         },
-         type, elementOf(conv.getW()), chunks,
-         [&](Expr group) {
-           return panels.isWide(b, panel.number, named(first + group, "group"));
-         }},
-        firstRow, lastRow);
+    auto weightsOfGroup = [&](Expr group, int64_t, int64_t column,
+                              int64_t lanes) {
+      return weights(group, column, lanes);
+    };
+    auto isWide = [&](Expr group) {
+      return panels.isWide(b, panel.number, named(first + group, "group"));
+    };
+    DotOperands operands{x,      weightsOfGroup, type, elementOf(conv.getW()),
+                         chunks, isWide};
+    if (isOfPairs())
+      return accumulatePaired(b, tile, *form, steps, operands, firstRow,
+                              lastRow);
+    accumulateDots(b, tile,
+                   isInHalves(panel) ? stagesOf(*form, stepsOfRow()) : *form,
+                   steps, operands, firstRow, lastRow);
   }
 
   /// Emits the result row with number `row`, for all panels of weights or only

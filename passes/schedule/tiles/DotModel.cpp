@@ -13,7 +13,7 @@ DotModel::DotModel(int64_t rows, int64_t columns, int64_t steps,
                    const DotForm &form, const TargetDescription &target,
                    int64_t runs)
     : rows(rows), vectorsNeeded(llvm::divideCeil(columns, form.lanes.front())),
-      groups(llvm::divideCeil(steps, form.group)), runs(runs),
+      groups(llvm::divideCeil(steps, form.group)),
       stages(form.stage ? runs * llvm::divideCeil(steps, runs * form.stage)
                         : 0),
       form(form), target(target) {}
@@ -113,9 +113,9 @@ double DotModel::cycles(const TileChoice &tile) const {
           ? double(rows * vectorsNeeded * (form.lanes.front() - 1)) /
                 rates.multiplyAdds
           : 0;
-  // Sums of pairs of rows are reordered at the end of each loop over K steps.
+  // Sums of pairs of rows are reordered at the end.
   if (form.ofPairs)
-    adding = double(runs * rows * vectorsNeeded) / rates.multiplyAdds;
+    adding = double(rows * vectorsNeeded) / rates.multiplyAdds;
   return total * double(groups) + widening + adding;
 }
 

@@ -56,7 +56,7 @@ public:
   std::vector<TileChoice> ranked() const;
 
 private:
-  int64_t rows, vectorsNeeded, groups, runs, stages;
+  int64_t rows, vectorsNeeded, groups, stages;
   /// Whether the sums of f16 stages are added in f16.
   bool addsHalves = false;
   DotForm form;

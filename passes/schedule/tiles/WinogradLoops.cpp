@@ -19,7 +19,7 @@ public:
         panels(*PackedPanels::of(b, sampledWeights(conv).getValues())),
         type(elementOf(conv.getX())), sumType(elementOf(conv.getResult())),
         x(dimsOf(conv.getX())), y(dimsOf(conv.getResult())),
-        channels(x[3].most()),
+        channels(x[3].most()), dots(winogradDots(type, channels, b.target)),
         down((y[1] + (form.size - 1)).floorDiv(form.size)),
         across((y[2] + (form.size - 1)).floorDiv(form.size)),
         tiles(y[0] * down * across), block(b.plan.number("block")),
@@ -35,7 +35,8 @@ public:
     if (panels.fullPanels == 0)
       width = panels.tailWidth;
     points = b.scratch({parts, pointCount(), block, channels}, type);
-    products = b.scratch({parts, pointCount(), block, width}, type);
+    products =
+        b.scratch({parts, pointCount(), block, width}, typeOfProducts(type));
     // If there are fewer blocks of tiles than parts (the shares of threads),
     // threads also divide the panels of weights that each block is multiplied
     // by.
@@ -288,7 +289,8 @@ private:
       offsets.push_back(offsets.back() + lanes);
     b.forRange(b.index(0), b.index(pointCount()), [&](Expr point) {
       named(point, "point");
-      Expr firstStep = named(point * double(channels), "first_step");
+      Expr firstStep = named(point * double(channels / panels.group),
+                             panels.group > 1 ? "first_group" : "first_step");
       b.loop(b.index(0), count, rows, {},
              [&](Expr first, ArrayRef<Expr>) -> Exprs {
                named(first, "tile");
@@ -310,20 +312,21 @@ private:
       return b.loadFrom(points, type, {own, point, tileAt(row), k});
     };
     auto w = [&](Expr k, int64_t offset, int64_t lanes) {
-      return panels.load(b, panel.number, named(firstStep + k, "step"), offset,
-                         lanes);
+      return panels.load(
+          b, panel.number,
+          named(firstStep + k, panels.group > 1 ? "group" : "step"), offset,
+          lanes);
     };
-    if (isInHalves())
-      accumulateDots(
-          b, tile, stagesOf(*dotForm(type, type, b.target, channels), channels),
-          channels,
-          {x,
-           [&](Expr k, int64_t, int64_t column, int64_t lanes) {
-             return w(k, column, lanes);
-           },
-           type,
-           type,
-           {}});
+    if (dots)
+      accumulateDots(b, tile, isInHalves() ? stagesOf(*dots, channels) : *dots,
+                     channels,
+                     {x,
+                      [&](Expr k, int64_t, int64_t column, int64_t lanes) {
+                        return w(k, column, lanes);
+                      },
+                      type,
+                      type,
+                      {}});
     else
       accumulate(
           b, tile, 0, rows, channels, 1, x,
@@ -547,7 +550,7 @@ private:
   }
 
   Expr product(ArrayRef<Expr> at) {
-    Expr value = b.loadFrom(products, type, at);
+    Expr value = b.loadFrom(products, typeOfProducts(type), at);
     return isInHalves() ? b.wrap(asStored(b, value), type) : value;
   }
 
@@ -562,11 +565,13 @@ private:
   Operation *pool;
   Winograd form;
   PackedPanels panels;
-  /// The type of the transformed inputs and weights and of their products, and
-  /// the type of the convolution's result.
+  /// The type of the transformed inputs and weights, and that of the
+  /// convolution's result.
   Type type, sumType;
   Dims x, y;
   int64_t channels;
+  /// How transformed inputs and weights of f16 or bf16 are multiplied.
+  std::optional<DotForm> dots;
   Dim down, across, tiles;
   int64_t block, rows;
   /// The number of work items per block of tiles: the number of full panels of

@@ -8,36 +8,65 @@ using namespace ingot::graph;
 
 namespace ingot::schedule {
 
+/// Whether {graph.multiplied = bf16} permits the convolution `conv` to round
+/// sums of its operands to bf16.
+static bool roundsSums(ConvOp conv) {
+  auto multiplied = conv->getAttrOfType<TypeAttr>(kMultipliedAttr);
+  return multiplied && multiplied.getValue().isBF16();
+}
+
 bool hasWinogradForm(ConvOp conv) {
   ArrayRef<int64_t> w = shapeOf(conv.getW());
   auto isOne = [](int64_t x) { return x == 1; };
   return w.size() == 4 && w[0] == Winograd::window &&
          w[1] == Winograd::window && llvm::all_of(conv.getStrides(), isOne) &&
          llvm::all_of(conv.getDilations(), isOne) &&
-         (isa<Float32Type>(elementOf(conv.getX())) || sumsHalves(conv)) &&
+         (isa<Float32Type>(elementOf(conv.getX())) || sumsHalves(conv) ||
+          roundsSums(conv)) &&
          conv.getGroups() == 1 && tensorType(conv.getX()).getNumElements() != 0;
 }
 
 Type laneTypeOfTransforms(Type type) {
-  return type.isF16() ? IntegerType::get(type.getContext(), 16) : type;
+  return type.isF16() ? IntegerType::get(type.getContext(), 16)
+                      : computeType(type);
+}
+
+Type typeOfProducts(Type type) {
+  return type.isF16() ? type : computeType(type);
+}
+
+std::optional<DotForm> winogradDots(Type type, int64_t channels,
+                                    const TargetDescription &target) {
+  if (type.isBF16())
+    return dotFormOfPairs(type, type, target);
+  return type.isF16() ? dotForm(type, type, target, channels) : std::nullopt;
+}
+
+/// Whether `channels` channels fill the vectors in which inputs of `type` are
+/// transformed and multiplied, and the target multiplies them.
+static bool fillsVectors(int64_t channels, Type type,
+                         const TargetDescription &target) {
+  int64_t lanes = target.maxLanes(laneTypeOfTransforms(type));
+  if (type.isF32())
+    return channels % (lanes / 2) == 0;
+  if (type.isF16())
+    return halvesByLane(target) && channels % lanes == 0;
+  std::optional<DotForm> dots = winogradDots(type, channels, target);
+  return dots && channels % std::max(lanes, dots->group * dots->rowGroups) == 0;
 }
 
 bool suitsWinograd(ConvOp conv, const TargetDescription &target, Type type) {
-  int64_t lanes = target.maxLanes(laneTypeOfTransforms(type)),
-          channels = shapeOf(conv.getX())[3];
-  return !target.smallCode && target.fma && target.l2Bytes != 0 && lanes >= 4 &&
-         (type.isF32()
-              ? channels % (lanes / 2) == 0
-              : type.isF16() && halvesByLane(target) && channels % lanes == 0);
+  constexpr int64_t fewestLanes = 4;
+  return !target.smallCode && target.fma && target.l2Bytes != 0 &&
+         target.maxLanes(laneTypeOfTransforms(type)) >= fewestLanes &&
+         fillsVectors(shapeOf(conv.getX())[3], type, target);
 }
 
 ColumnVectors winogradVectors(ConvOp conv, int64_t columns,
                               const TargetDescription &target) {
   Type type = elementOf(conv.getX());
-  if (type.isF16())
-    return coverWithDots(
-        columns, *dotForm(type, type, target, shapeOf(conv.getX())[3]), target,
-        /*padded=*/true);
+  if (auto dots = winogradDots(type, shapeOf(conv.getX())[3], target))
+    return coverWithDots(columns, *dots, target, /*padded=*/true);
   return ColumnVectors::cover(columns, target, type, /*padded=*/true);
 }
 
@@ -60,10 +89,9 @@ std::optional<double> winogradCycles(ConvOp conv, ElementsAttr weights,
 WinogradTiles::WinogradTiles(ConvOp conv, int64_t size,
                              const TargetDescription &target, Type type,
                              int64_t panel)
-    : form(size), target(target), type(type), panel(panel),
-      lanes(target.maxLanes(computeType(type))) {
-  if (type.isF16())
-    halves = dotForm(type, type, target, shapeOf(conv.getX())[3]);
+    : form(size), target(target), type(type),
+      dotForm(winogradDots(type, shapeOf(conv.getX())[3], target)),
+      panel(panel), lanes(target.maxLanes(computeType(type))) {
   ArrayRef<int64_t> x = shapeOf(conv.getX()), y = shapeOf(conv.getResult());
   channels = x[3];
   columns = y[3];
@@ -82,16 +110,16 @@ TileModel WinogradTiles::model(int64_t rows) const {
 }
 
 DotModel WinogradTiles::dots(int64_t rows) const {
-  return DotModel(rows, columns, channels, *halves, target);
+  return DotModel(rows, columns, channels, *dotForm, target);
 }
 
 double WinogradTiles::cyclesOfPoint(int64_t rows,
                                     const TileChoice &tile) const {
-  return halves ? dots(rows).cycles(tile) : model(rows).cycles(tile);
+  return dotForm ? dots(rows).cycles(tile) : model(rows).cycles(tile);
 }
 
 std::vector<TileChoice> WinogradTiles::shapes() const {
-  return halves ? dots(tiles()).ranked() : model(tiles()).ranked();
+  return dotForm ? dots(tiles()).ranked() : model(tiles()).ranked();
 }
 
 double WinogradTiles::products(const TileChoice &tile) const {
@@ -122,9 +150,12 @@ double WinogradTiles::transforms() const {
   // that result.
   double ofInput = double(2 * form.points * operations(form)),
          ofOutput = double((form.points + form.size) * operations(form));
-  // Inputs of f16 are scaled down.
+  // Inputs of f16 are scaled down; those of bf16 are widened, transformed and
+  // rounded.
   if (type.isF16())
     ofInput += points;
+  if (type.isBF16())
+    ofInput += 2 * points;
   auto vectors = [&](int64_t of) {
     return double(
         tiles() *
@@ -140,8 +171,9 @@ double WinogradTiles::transforms() const {
 
 int64_t WinogradTiles::bytesOfBlock(const WinogradChoice &choice) const {
   return form.points * form.points * choice.block *
-         (channels + std::min(columns, choice.tile.vectors * lanes)) *
-         type.getIntOrFloatBitWidth() / 8;
+         (channels * bytesPerElement(type) +
+          std::min(columns, choice.tile.vectors * lanes) *
+              bytesPerElement(typeOfProducts(type)));
 }
 
 double WinogradTiles::weightBytes() const {
@@ -286,7 +318,7 @@ static SmallVector<double> squaresOf(const Winograd::Matrix &matrix) {
   return sums;
 }
 
-/// Returns the elements of f32 or f16 weights as floats.
+/// Returns the elements of f32, f16 or bf16 weights as floats.
 static std::vector<float> numbersOf(ElementsAttr weights) {
   std::vector<char> storage;
   ArrayRef<char> bytes = elementBytes(weights, storage);
@@ -298,7 +330,9 @@ static std::vector<float> numbersOf(ElementsAttr weights) {
   for (auto [i, number] : llvm::enumerate(numbers)) {
     uint16_t bits = 0;
     std::memcpy(&bits, bytes.data() + i * sizeof bits, sizeof bits);
-    llvm::APFloat value(llvm::APFloat::IEEEhalf(), llvm::APInt(16, bits));
+    llvm::APFloat value(
+        cast<FloatType>(weights.getElementType()).getFloatSemantics(),
+        llvm::APInt(16, bits));
     number = float(value.convertToDouble());
   }
   return numbers;
@@ -308,7 +342,7 @@ double winogradError(ElementsAttr weights, int64_t size, Type type,
                      const TargetDescription &target) {
   constexpr int64_t taps = Winograd::window * Winograd::window;
   constexpr double mostHalf = 65504;
-  double unit = type.isF16() ? 0x1p-11 : 0x1p-24;
+  double unit = type.isF16() ? 0x1p-11 : type.isBF16() ? 0x1p-8 : 0x1p-24;
   Winograd form(size);
   std::vector<float> numbers = numbersOf(weights);
   const float *w = numbers.data();
@@ -373,13 +407,16 @@ double winogradError(ElementsAttr weights, int64_t size, Type type,
   }
   if (result == 0)
     return 0;
-  return unit * std::sqrt((double(terms) / 6 + 4) * error / result);
+  double roundings = type.isBF16() ? 2.0 / 3 : double(terms) / 6 + 4;
+  return unit * std::sqrt(roundings * error / result);
 }
 
 bool isExactEnough(ElementsAttr weights, int64_t size, Type type,
                    const TargetDescription &target) {
   return winogradError(weights, size, type, target) <=
-         (type.isF16() ? mostWinogradErrorOfHalves : mostWinogradError);
+         (type.isF16()    ? mostWinogradErrorOfHalves
+          : type.isBF16() ? mostWinogradErrorOfBFloats
+                          : mostWinogradError);
 }
 
 } // namespace ingot::schedule

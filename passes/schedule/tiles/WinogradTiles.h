@@ -14,8 +14,9 @@
 
 namespace ingot::schedule {
 
-/// Whether a convolution has elements of f32 or f16, windows of 3 x 3, stride
-/// 1, dilation 1 and one group of channels.
+/// Whether a convolution has elements of f32, f16 or bf16, windows of 3 x 3,
+/// stride 1, dilation 1 and one group of channels. Operands of f16 and bf16 must
+/// be marked (graph.multiplied).
 bool hasWinogradForm(graph::ConvOp conv);
 /// Whether Winograd's algorithm is suitable for `conv` with elements of `type`
 /// on the target. The target must have fused multiply-adds and vectors of at
@@ -23,10 +24,16 @@ bool hasWinogradForm(graph::ConvOp conv);
 /// fill vectors (for f32, half a vector may remain), since a second version of
 /// the code for other remaining channels would double it. For f16, the target
 /// must have multiply-adds that take a lane of a vector as factor: products and
-/// transforms are computed in f16.
+/// transforms are computed in f16. For bf16, it must have dot products of two
+/// rows by two columns (DotForm::ofPairs): transforms are computed in f32, and
+/// transformed inputs and weights are rounded to bf16.
 bool suitsWinograd(graph::ConvOp conv, const TargetDescription &target,
                    mlir::Type type);
 
+/// Returns how the target computes the products of transformed inputs and
+/// weights of `type` with `channels` channels; nothing for f32.
+std::optional<DotForm> winogradDots(mlir::Type type, int64_t channels,
+                                    const TargetDescription &target);
 /// Returns the vectors of sums that cover `columns` columns of a panel of
 /// weights.
 ColumnVectors winogradVectors(graph::ConvOp conv, int64_t columns,
@@ -101,8 +108,8 @@ private:
   graph::Winograd form;
   const TargetDescription &target;
   mlir::Type type;
-  /// How the target computes dot products of f16; nothing for f32.
-  std::optional<DotForm> halves;
+  /// How the target computes dot products of f16 or bf16; nothing for f32.
+  std::optional<DotForm> dotForm;
   int64_t channels, columns, images, down, across, panel, lanes;
 };
 
@@ -124,7 +131,8 @@ private:
 /// fraction of the range of the whole result. In f16, the products of a stage
 /// are added up separately, so the number of K steps of a stage replaces the
 /// number of channels; the error is infinite if transformed weights may
-/// overflow.
+/// overflow. In bf16, only transformed inputs and weights are rounded; sums and
+/// transforms have the precision of f32. So 2 / 3 replaces channels / 6 + 4.
 double winogradError(mlir::ElementsAttr weights, int64_t size, mlir::Type type,
                      const TargetDescription &target);
 /// Whether winogradError is at most the accepted error for elements of `type`.
@@ -148,6 +156,15 @@ inline constexpr double mostWinogradError = 1e-5;
 /// products of `type` are transformed: vectors of f16 have as many as any vector
 /// of 16-bit elements, also if f16 is otherwise computed in f32.
 mlir::Type laneTypeOfTransforms(mlir::Type type);
+/// Returns the type of products of transformed inputs and weights of `type`: f16
+/// for f16, f32 for other types.
+mlir::Type typeOfProducts(mlir::Type type);
+
+/// The largest winogradError that is accepted for bf16: 2.5 times the error of
+/// direct sums of rounded inputs and weights by the same estimate, 3.2e-3. It
+/// admits tiles of 2 x 2 outputs (1.7 times that error for independent weights),
+/// but not tiles of 4 x 4 (8.8 times).
+inline constexpr double mostWinogradErrorOfBFloats = 8e-3;
 
 /// The largest winogradError that is accepted for f16: it admits tiles of 4 x 4
 /// outputs. Measured errors are a quarter of it, since they are not all of half

@@ -324,7 +324,7 @@ func.func @narrow_matmul_6(%x: tensor<8xf32>, %w: tensor<4x5xui8>, %s: tensor<2x
 // -----
 
 func.func @multiplied(%x: tensor<8x16xf16>, %w: tensor<16x8xf16>) {
-  // expected-error @+1 {{attribute 'graph.multiplied' is tf32, of contractions of f32, f16, of those of f16 with a result of f32, or si8, of matmuls with a left operand of f32, not tf32}}
+  // expected-error @+1 {{attribute 'graph.multiplied' is tf32, of contractions of f32, f16, of those of f16 with a result of f32, bf16, of convolutions of bf16 with a result of f32, or si8, of matmuls with a left operand of f32, not tf32}}
   %r = graph.matmul %x, %w {graph.multiplied = tf32} : (tensor<8x16xf16>, tensor<16x8xf16>) -> tensor<8x8xf16>
   return
 }
@@ -332,7 +332,7 @@ func.func @multiplied(%x: tensor<8x16xf16>, %w: tensor<16x8xf16>) {
 // -----
 
 func.func @multiplied(%x: tensor<8x16xf16>, %w: tensor<16x8xf16>) {
-  // expected-error @+1 {{attribute 'graph.multiplied' is tf32, of contractions of f32, f16, of those of f16 with a result of f32, or si8, of matmuls with a left operand of f32, not f16}}
+  // expected-error @+1 {{attribute 'graph.multiplied' is tf32, of contractions of f32, f16, of those of f16 with a result of f32, bf16, of convolutions of bf16 with a result of f32, or si8, of matmuls with a left operand of f32, not f16}}
   %r = graph.matmul %x, %w {graph.multiplied = f16} : (tensor<8x16xf16>, tensor<16x8xf16>) -> tensor<8x8xf16>
   return
 }

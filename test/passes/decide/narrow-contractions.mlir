@@ -2,6 +2,7 @@
 // RUN: %ingot-opt %s -decide-narrow-contractions="target=x86-64-v4+bf16" -canonicalize | FileCheck %s --check-prefix=OWN
 // RUN: %ingot-opt %s -decide-narrow-contractions="target=x86-64-v4+vnni fast=bf16" | FileCheck %s --check-prefix=NONE
 // RUN: %ingot-opt %s -decide-narrow-contractions="target=x86-64-v4+amx fast=bf16" -canonicalize | FileCheck %s --check-prefix=TILES
+// RUN: %ingot-opt %s -decide-narrow-contractions="target=armv8.2-a+bf16 fast=bf16" -canonicalize | FileCheck %s --check-prefix=PAIRS
 // RUN: %ingot-opt %s -decide-narrow-contractions="target=sm_80 fast=tf32" | FileCheck %s --check-prefix=TF32
 // RUN: %ingot-opt %s -decide-narrow-contractions="target=armv8.2-a+fp16 fast=f16" | FileCheck %s --check-prefixes=HALF,HOST
 // RUN: %ingot-opt %s -decide-narrow-contractions="target=sm_80 fast=f16" | FileCheck %s --check-prefixes=HALF,DEVICE
@@ -104,7 +105,13 @@ func.func @own(%x: tensor<4x8xbf16>, %w: tensor<8x4xbf16>) -> tensor<4x4xbf16> {
 
 // With bf16 vector instructions, 3 x 3 convolutions with many positions and
 // stride 1 stay in f32, where Winograd's algorithm is faster. AMX tiles of bf16
-// are faster than Winograd's algorithm.
+// are faster than Winograd's algorithm. With products of two rows by two columns
+// of bf16, Winograd's algorithm multiplies in bf16, and may round sums of inputs.
+// PAIRS-LABEL: @windows(
+// PAIRS: graph.conv %{{.*}} {{{.*}}graph.multiplied = bf16{{.*}}} : (tensor<1x56x56x64xbf16>, tensor<3x3x64x64xbf16>) -> tensor<1x56x56x64xf32>
+// PAIRS: graph.conv
+// PAIRS-NOT: graph.multiplied
+// PAIRS-SAME: (tensor<1x56x56x64xbf16>, tensor<3x3x64x64xbf16>) -> tensor<1x28x28x64xf32>
 // TILES-LABEL: @windows(
 // TILES: graph.conv %{{.*}} : (tensor<1x56x56x64xbf16>, tensor<3x3x64x64xbf16>) -> tensor<1x56x56x64xf32>
 // TILES: graph.conv %{{.*}} : (tensor<1x56x56x64xbf16>, tensor<3x3x64x64xbf16>) -> tensor<1x28x28x64xf32>
