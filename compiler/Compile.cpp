@@ -13,6 +13,7 @@
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Parser/Parser.h"
 #include "passes/evaluate/Evaluate.h"
+#include "targets/ProgramForm.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -261,8 +262,7 @@ bool Compilation::usesStrings() {
 static std::string exampleOfStrings() {
   SmallVector<StringRef> names;
   for (const TargetDescription &target : allTargets())
-    if (!target.isDevice() && target.pointerBytes == 8 &&
-        target.name != "generic")
+    if (holdsStrings(target) && target.name != "generic")
       names.push_back(target.name);
   return names.empty() ? "generic"
                        : (names.front() + " or " + names.back()).str();
@@ -272,7 +272,7 @@ static std::string exampleOfStrings() {
 /// holds pointers.
 bool Compilation::checkStrings() {
   const TargetDescription &target = *options.target;
-  if ((!target.isDevice() && target.pointerBytes == 8) || !usesStrings())
+  if (holdsStrings(target) || !usesStrings())
     return true;
   diagnostics.report(DiagnosticId::UnsupportedType,
                      "string tensors are not supported on " + target.name,

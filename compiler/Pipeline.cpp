@@ -22,9 +22,10 @@
 #include "passes/legalize/Passes.h"
 #include "passes/lower/Passes.h"
 #include "passes/plan/Passes.h"
+#include "passes/schedule/ExecutionModel.h"
 #include "passes/schedule/Passes.h"
-#include "passes/schedule/Strategy.h"
 #include "passes/simplify/Passes.h"
+#include "targets/ProgramForm.h"
 
 using namespace mlir;
 
@@ -78,7 +79,7 @@ static void addSimplify(OpPassManager &pm, const PipelineOptions &options) {
   // StreamAxis runs when the operators have the layouts and the types that
   // kernels read, so that the states that it adds have them, too.
   functions.addPass(simplify::createStreamAxis(
-      {options.stateInOnePlace && !options.target->isDevice()}));
+      {options.stateInOnePlace && !programForm(*options.target).hasHandle}));
   functions.addPass(createCanonicalizerPass());
   // Transposed convolutions are split into convolutions after layouts are
   // channels-last, and before slices of their weights are folded.
@@ -205,9 +206,9 @@ static void addDecide(OpPassManager &pm, const PipelineOptions &options) {
   // Row bands (a few rows of all layers of a chain, computed together) are
   // formed when groups are final. Targets with VTCM, a fast local memory, are
   // excluded, since PlaceInVtcm forms row bands of its own.
-  bool savesByDefault = !options.evaluating && !options.target->isDevice() &&
-                        !options.target->freestanding &&
-                        options.target->tcmName.empty();
+  bool savesByDefault =
+      !options.evaluating && schedule::modelOf(*options.target).fitsCaches &&
+      !options.target->freestanding && options.target->tcmName.empty();
   if (options.maxArena || savesByDefault)
     pm.addPass(decide::createRowBands(
         {options.target->name.str(),
@@ -243,13 +244,13 @@ static void addSchedule(OpPassManager &pm, const PipelineOptions &options) {
 static void addPlan(OpPassManager &pm, const PipelineOptions &options) {
   // Copies between host and device are inserted before kernel calls (launches)
   // are ordered and memory is planned.
-  if (!options.evaluating && options.target->isDevice())
+  if (!options.evaluating && programForm(*options.target).hasHandle)
     pm.addPass(plan::createCopyToHost());
   if (!options.evaluating)
     pm.addPass(plan::createOrderLaunches({options.target->bufferAlign}));
   // Lets independent kernel calls (launches) run concurrently. Runs before
   // memory is planned, since concurrent launches have longer live ranges.
-  if (!options.evaluating && options.target->isDevice())
+  if (!options.evaluating)
     pm.addPass(plan::createForkBranches({options.target->name.str()}));
   pm.addPass(plan::createPlanMemory({options.target->bufferAlign}));
   // Runs after memory planning, when it is known which buffers are states and

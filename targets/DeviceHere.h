@@ -7,10 +7,10 @@ namespace ingot {
 
 struct TargetDescription;
 
-/// Whether the first GPU of this machine runs the target's code, and a compiler
-/// for it is installed. Returns false if EMULATED_GPU is set in the
+/// Whether the first GPU of this machine runs the code of a target for GPUs, and
+/// a compiler for it is installed. Returns false if EMULATED_GPU is set in the
 /// environment.
-bool isDeviceHere(const TargetDescription &target);
+bool hasDeviceFor(const TargetDescription &target);
 
 } // namespace ingot
 

@@ -3,13 +3,12 @@
 #ifndef INGOT_TARGETS_LAUNCHTIMING_H
 #define INGOT_TARGETS_LAUNCHTIMING_H
 
-#include "targets/TargetDescription.h"
+#include "llvm/ADT/StringRef.h"
 
 namespace ingot {
 
-/// Returns the text of a program that times the kernel launches of a model;
-/// empty for targets without a GPU. The caller must replace these placeholders
-/// in the text:
+/// Returns the text of a program that times the kernel launches of a model on a
+/// GPU. The caller must replace these placeholders in the text:
 ///   - SOURCE: the generated source file;
 ///   - RUNS: the number of runs in which launches are timed, plus one for the
 ///     first run, which is not timed;
@@ -27,7 +26,7 @@ namespace ingot {
 /// launch of the run, and "whole 0 <time>" with the microseconds of a whole
 /// run. If it cannot measure, it writes a single line instead: "no device",
 /// "other device" with the compute capability of the GPU, or "failed".
-llvm::StringRef launchTimingText(const TargetDescription &target);
+llvm::StringRef launchTimingText();
 
 } // namespace ingot
 

@@ -46,7 +46,7 @@ llvm::ArrayRef<Core> allCores() {
 
 bool canShareOutput(const TargetDescription &a, const TargetDescription &b) {
   return !a.selectCondition.empty() && !b.selectCondition.empty() &&
-         a.isDevice() == b.isDevice() &&
+         a.sourceExtension == b.sourceExtension &&
          (a.family.empty() || b.family.empty() || a.family == b.family);
 }
 
@@ -91,15 +91,15 @@ const TargetDescription *withSuffix(const TargetDescription &target,
 
 TargetDescription asEmulated(const TargetDescription &target) {
   TargetDescription result = target;
-  if (isDeviceHere(target)) {
+  if (target.emulation.compilers.empty())
+    return result;
+  if (hasDeviceFor(target)) {
     // This machine has the GPU, so nothing is emulated, and the compiler for
     // the GPU also links.
     result.emulation = {};
     result.linker = "";
     return result;
   }
-  if (target.emulation.compilers.empty())
-    return result;
   result.compilers = target.emulation.compilers;
   result.linker = "";
   result.compilerFlags.assign(target.emulation.flags.begin(),

@@ -13,6 +13,7 @@
 #include "codegen/objects/TemporaryFolder.h"
 #include "codegen/objects/Toolchain.h"
 #include "targets/ModuleForm.h"
+#include "targets/ProgramForm.h"
 
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
@@ -125,15 +126,11 @@ static Error emitObject(Emission emission, StringRef output, bool isModule) {
       return error;
   if (Error error = scratch.commit())
     return error;
-  // Flash and stack sizes of outputs for a GPU are not measured, since a host
-  // object does not show the sizes of GPU kernels.
-  bool measures = !target.isDevice() && !moduleForm(target);
+  bool measures = programForm(target).measuresObjects && !moduleForm(target);
   SmallVector<const TargetDescription *> others;
   for (const Variant &variant : emission.variants.drop_back())
     others.push_back(variant.target);
-  std::vector<std::string> levels;
-  if (target.isDevice())
-    levels = flagsForLevels(others);
+  std::vector<std::string> levels = flagsForLevels(others);
   SmallVector<StringRef> flags(levels.begin(), levels.end());
   if (measures || isModule)
     llvm::append_range(flags, measuringFlags());

@@ -92,10 +92,10 @@ static void printMacros(const Interface &interface, NameScope &names,
              Twine(interface.arenaAlign) + "u");
   }
   if (interface.tensorAlign > 1) {
-    out.blockComment(interface.placeField.empty()
-                         ? "Alignment in bytes of inputs and outputs."
-                         : "Alignment in bytes of inputs and outputs in device "
-                           "memory.");
+    out.blockComment(interface.hasHandle()
+                         ? "Alignment in bytes of inputs and outputs in device "
+                           "memory."
+                         : "Alignment in bytes of inputs and outputs.");
     out.line("#define " + macro + "_TENSOR_ALIGN " +
              Twine(interface.tensorAlign) + "u");
   }
@@ -156,15 +156,15 @@ static void printIo(const Interface &interface, TextWriter &out) {
   out.blockComment(text);
   out.open("typedef struct " + interface.name + "_io {");
   SmallVector<std::pair<std::string, std::string>> fields;
-  if (!interface.placeField.empty())
+  if (interface.hasHandle())
     fields.push_back({"int32_t " + interface.placeField + ";",
                       "of all tensors: INGOT_ON_HOST, INGOT_ON_DEVICE"});
   for (const InterfaceSize &size : interface.sizes)
     fields.push_back(
         {(size.isMade ? "ptrdiff_t *" : "ptrdiff_t ") + size.field + ";",
-         (!size.isMade                   ? "size: "
-          : interface.placeField.empty() ? "out, size: "
-                                         : "out, on the host, size: ") +
+         (!size.isMade            ? "size: "
+          : interface.hasHandle() ? "out, on the host, size: "
+                                  : "out, size: ") +
              std::to_string(size.symbol.getLeast()) + " to " +
              std::to_string(size.symbol.getMost())});
   for (bool outputs : {false, true})
@@ -506,13 +506,13 @@ static std::string declarations(ArrayRef<Variant> variants,
   out.line("extern \"C\" {");
   out.line("#endif");
   out.blank();
-  bool isDevice = variants.front().target->isDevice();
-  (isDevice ? printForDevices : printForCores)(variants, interfaces, options,
-                                               weights, out);
+  bool hasHandle = interfaces.front().hasHandle();
+  (hasHandle ? printForDevices : printForCores)(variants, interfaces, options,
+                                                weights, out);
   out.line("#ifdef __cplusplus");
   out.line("} /* extern \"C\" */");
   out.line("#endif");
-  if (!isDevice)
+  if (!hasHandle)
     printWrappers(interfaces, out);
   return text;
 }

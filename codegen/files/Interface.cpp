@@ -8,6 +8,7 @@
 #include "dialects/kernel/SizeDivision.h"
 
 #include "dialects/kernel/KernelModule.h"
+#include "targets/ProgramForm.h"
 
 #include "llvm/ADT/StringSwitch.h"
 
@@ -75,7 +76,7 @@ Interface::Interface(kernel::ProgramOp main, const CodegenOptions &options,
       // In a GPU output, the handle (the object with which a program runs the
       // model) owns the memory beside the arena, the weights and the state, so
       // the io struct, the argument of a run, has no field for them.
-      if (target->isDevice()) {
+      if (programForm(*target).hasHandle) {
         placeField = fields.unique("place");
         vtcmBytes = 0;
       }
@@ -84,12 +85,11 @@ Interface::Interface(kernel::ProgramOp main, const CodegenOptions &options,
         vtcmMacro = macro + "_" + target->tcmName.upper();
       }
     }
-  bool hasHandle = !placeField.empty();
-  if (!hasHandle && weightsMode == WeightsMode::File)
+  if (!hasHandle() && weightsMode == WeightsMode::File)
     weightsField = fields.unique("weights");
   for (unsigned i = 0; i < main.getNumArguments(); ++i)
     hasState |= main.getArgAttr(i, kernel::kSlotsAttr) != nullptr;
-  if (hasState && !hasHandle)
+  if (hasState && !hasHandle())
     stateField = fields.unique("state");
   llvm::StringMap<kernel::SymbolAttr> symbols;
   llvm::StringMap<kernel::Dim> equalTo;

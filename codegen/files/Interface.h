@@ -115,6 +115,8 @@ struct Interface {
   /// sizes: the name of a variable and an operator, "made." or "made->".
   std::string made = "made.";
 
+  /// Whether programs run the model by a handle (ProgramForm::hasHandle).
+  bool hasHandle() const { return !placeField.empty(); }
   /// On a GPU: whether the host decides during a run which kernels run, or with
   /// which dynamic sizes.
   bool isDecided() const { return kernel::decidesOnHost(main); }

@@ -206,8 +206,8 @@ static void printBody(const SourceFile &file, const SourceForm &form,
 }
 
 std::unique_ptr<SourceForm> SourceForm::of(const SourceFile &file) {
-  return file.variants.front().target->isDevice() ? formOfDevices(file)
-                                                  : formOfCores(file);
+  return file.interfaces.front().hasHandle() ? formOfDevices(file)
+                                             : formOfCores(file);
 }
 
 void printSource(ArrayRef<Variant> variants, const CodegenOptions &options,

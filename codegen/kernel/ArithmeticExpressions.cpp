@@ -6,6 +6,7 @@
 // overflow.
 
 #include "codegen/kernel/KernelPrinter.h"
+#include "targets/ProgramForm.h"
 
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/StringExtras.h"
@@ -130,7 +131,7 @@ Expression KernelPrinter::builtin(Operation *op, const char *name) {
   Type type = op->getResult(0).getType();
   bool isDouble = type.isF64();
   std::string text;
-  if (context.target.isDevice())
+  if (!programForm(context.target).functionWords.empty())
     text = std::string("__builtin_") + name + (isDouble ? "" : "f");
   else
     text = helper(std::string(name) + (isDouble ? "_f64" : "_f32"));

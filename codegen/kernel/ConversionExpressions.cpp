@@ -5,6 +5,7 @@
 // clamps, so that conversions to integers are never out of range.
 
 #include "codegen/kernel/KernelPrinter.h"
+#include "targets/ProgramForm.h"
 
 #include "llvm/ADT/StringExtras.h"
 
@@ -148,7 +149,8 @@ Expression KernelPrinter::bitcast(Operation *op) {
       isVector(to))
     source = castTo(typeName(from.getType(), source.sign), source);
   std::string function = "__builtin_bit_cast(" + type + ", ";
-  if (!context.target.isDevice() && sameShape && !isVector(to)) {
+  if (programForm(context.target).functionWords.empty() && sameShape &&
+      !isVector(to)) {
     bool isDouble = to.getIntOrFloatBitWidth() == 64;
     function = helper(isa<FloatType>(to)
                           ? (isDouble ? "f64_of_bits" : "f32_of_bits")

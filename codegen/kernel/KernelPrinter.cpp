@@ -4,6 +4,7 @@
 
 #include "dialects/kernel/KernelDialect.h"
 #include "dialects/kernel/ValueNames.h"
+#include "targets/ProgramForm.h"
 
 #include "llvm/ADT/StringExtras.h"
 
@@ -49,11 +50,10 @@ void KernelPrinter::nameGroups() {
   });
 }
 
-/// Returns the alignment of local arrays in bytes. A GPU thread accesses at
-/// most 16 bytes at a time.
+/// Returns the alignment of local arrays in bytes.
 int64_t KernelPrinter::alignmentOfLocals() const {
-  constexpr int64_t word = 16;
-  return context.target.isDevice() ? word : context.target.bufferAlign;
+  unsigned align = programForm(context.target).localAlign;
+  return align ? align : context.target.bufferAlign;
 }
 
 void KernelPrinter::print() {
@@ -115,21 +115,20 @@ void KernelPrinter::printSignature() {
   // Kernels are noinline: if they were inlined, the function that launches them
   // would be as large as all kernels together. Scalar helper functions are
   // always inlined.
-  if (context.target.isDevice() && !(launched && !launched.getThreads()))
+  const std::string words = programForm(context.target).functionWords.str();
+  if (launched ? launched.getThreads().has_value() : !words.empty())
     // With several variants, helper functions are [[maybe_unused]]: in the
     // compiler's passes for GPU architectures of other variants, the kernels
     // that call them have no body.
-    os << (context.onHost.contains(kernel.getName())
-               ? "__host__ __device__ __forceinline__ "
+    os << (context.onHost.contains(kernel.getName()) ? "__host__ " + words
            : launched ? "__global__ __launch_bounds__(" +
                             llvm::itostr(*launched.getThreads()) +
                             (launched.getResident()
                                  ? ", " + llvm::itostr(*launched.getResident())
                                  : std::string()) +
                             ") "
-           : context.passCondition.empty()
-               ? "__device__ __forceinline__ "
-               : "[[maybe_unused]] __device__ __forceinline__ ");
+           : context.passCondition.empty() ? words
+                                           : "[[maybe_unused]] " + words);
   else
     os << out.language.internal()
        << (launched ? "INGOT_NOINLINE " : "INGOT_INLINE ")

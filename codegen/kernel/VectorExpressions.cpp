@@ -260,7 +260,7 @@ Expression KernelPrinter::extract(vector::ExtractOp op) {
 
 /// Prints a shuffle that takes consecutive lanes, or that places two vectors
 /// side by side, as a call of a function whose name says so. Returns nullopt
-/// for other shuffles, for shuffles of few lanes, for masks, on GPUs, and for
+/// for other shuffles, for shuffles of few lanes, for masks, and for
 /// vectors longer than a register, which some ABIs do not pass to functions.
 std::optional<Expression> KernelPrinter::namedShuffle(const Expression &left,
                                                       const Expression &right,
@@ -276,8 +276,7 @@ std::optional<Expression> KernelPrinter::namedShuffle(const Expression &left,
   int64_t most = context.target.wholeRegisters ? bytes
                  : widths.empty()              ? 0
                                                : int64_t(widths.front());
-  if (count < fewest || bytes > most || isMask(result) ||
-      context.target.isDevice())
+  if (count < fewest || bytes > most || isMask(result))
     return std::nullopt;
   int64_t first = picks[0];
   bool isRange = true, isJoin = count == 2 * lanes;

@@ -5,6 +5,7 @@
 #include "codegen/objects/Interrupts.h"
 #include "codegen/objects/TemporaryFolder.h"
 #include "targets/ModuleForm.h"
+#include "targets/ProgramForm.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/ScopeExit.h"
@@ -29,12 +30,6 @@ namespace ingot {
 
 char MissingProgram::ID;
 char MachineFault::ID;
-
-ArrayRef<StringRef> standardCompileFlags() {
-  static const StringRef flags[] = {"-std=c++17", "-O2", "-fPIC",
-                                    "-fno-exceptions", "-fno-rtti"};
-  return flags;
-}
 
 std::vector<std::string> installedCommand(StringRef command) {
   SmallVector<StringRef> words;
@@ -200,13 +195,8 @@ Error compileSource(const TargetDescription &target, StringRef source,
   if (!command)
     return command.takeError();
   std::vector<std::string> ours;
-  // nvcc passes unknown options to the host compiler only after -Xcompiler.
-  static const StringRef deviceFlags[] = {"-std=c++17", "-O2", "-Xcompiler",
-                                          "-fPIC"};
-  for (StringRef flag : target.isDevice() ? ArrayRef<StringRef>(deviceFlags)
-                                          : standardCompileFlags())
-    ours.push_back(flag.str());
-  for (StringRef flag : concat<const StringRef>(target.compilerFlags, flags))
+  for (StringRef flag : concat<const StringRef>(programForm(target).objectFlags,
+                                                target.compilerFlags, flags))
     ours.push_back(flag.str());
   // Flags in the command follow Ingot's, so that they take precedence: -Os in
   // --cxx "g++ -Os", for example, replaces Ingot's -O2.
@@ -221,6 +211,8 @@ std::vector<std::string>
 flagsForLevels(ArrayRef<const TargetDescription *> others) {
   std::vector<std::string> flags;
   for (const TargetDescription *other : others) {
+    if (other->device.level == 0)
+      continue;
     std::string level = std::to_string(other->device.level);
     flags.insert(flags.end(),
                  {"-gencode", "arch=compute_" + level + ",code=[sm_" + level +

@@ -40,10 +40,6 @@ struct MachineFault : TextError<MachineFault> {
   using TextError::TextError;
 };
 
-/// Returns the flags for compiling generated sources, in addition to those of
-/// the target.
-llvm::ArrayRef<llvm::StringRef> standardCompileFlags();
-
 /// Returns the first installed compiler of the target, as the words of a
 /// command, or a MissingProgram that lists all candidates.
 llvm::Expected<std::vector<std::string>>
@@ -61,7 +57,7 @@ llvm::Error compileSource(const TargetDescription &target,
                           llvm::StringRef source, llvm::StringRef object,
                           llvm::ArrayRef<llvm::StringRef> flags = {});
 /// Returns the compiler flags with which an object also contains code for the
-/// GPU architectures of `others`, and PTX, which drivers compile for later
+/// GPU architectures among `others`, and PTX, which drivers compile for later
 /// architectures.
 std::vector<std::string>
 flagsForLevels(llvm::ArrayRef<const TargetDescription *> others);

@@ -10,6 +10,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/schedule/GroupCost.h"
 #include "passes/simplify/FoldableValues.h"
+#include "targets/ProgramForm.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Support/Path.h"
@@ -56,7 +57,7 @@ static GroupRow rowOf(graph::GroupOp group, const TargetDescription &target) {
     row.plan = withOwnTexts(planAsJson(plan));
   schedule::GroupView view(group);
   row.macs = schedule::multiplyAddsOf(view);
-  if (!target.isDevice())
+  if (programForm(target).predictsCycles)
     std::tie(row.cycles, row.leastCycles) =
         issueCycles({view, target}, group.getStrategy(), group.getPlanAttr());
   llvm::SetVector<StringRef> names;

@@ -1,6 +1,7 @@
 #include "compiler/inspect/ModelReport.h"
 
 #include "passes/schedule/GroupCost.h"
+#include "targets/ProgramForm.h"
 
 using namespace mlir;
 
@@ -135,20 +136,20 @@ void printReport(llvm::json::OStream &json, const ModelReport &report) {
       });
     json.attribute("arena_bytes", footprint.arena);
     json.attribute("arena_lower_bound", footprint.arenaLowerBound);
-    if (!target.isDevice()) {
+    if (programForm(target).predictsCycles) {
       double cycles = 0;
       for (const KernelRow &row : report.rows)
         cycles += row.cycles;
       json.attribute("predicted_cycles", cycles);
-    }
-    if (target.isDevice())
+    } else {
       json.attribute("predicted_microseconds",
                      predictedSeconds(report, target.device) * 1e6);
+    }
     if (report.measured) {
       json.attribute("measured_microseconds", report.measured->median * 1000);
       json.attribute("measured_runs", int64_t(report.measured->runs));
     }
-    if (target.isDevice() && footprint.decisions)
+    if (programForm(target).hasHandle && footprint.decisions)
       json.attribute("host_decisions", footprint.decisions);
     if (footprint.second)
       json.attribute("tcm_bytes", footprint.second);

@@ -50,7 +50,7 @@ public:
             type.getNumElements() * ingot::elementBytes(type.getElementType()),
             1)));
     constexpr int64_t leastCache = 1 << 20;
-    std::string text = launchTimingText(target).str(), values;
+    std::string text = launchTimingText().str(), values;
     for (int64_t value : largestValues(sizes))
       values += std::to_string(value) + ", ";
     auto put = [&](StringRef what, const std::string &by) {

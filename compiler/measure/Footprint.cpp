@@ -12,6 +12,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "targets/ModuleForm.h"
+#include "targets/ProgramForm.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/FileSystem.h"
@@ -82,7 +83,7 @@ static Footprint planFootprint(Compilation &compilation) {
     row.isFirst = counted.insert(kernel).second;
     row.device = schedule::DeviceWork::of(kernel);
     row.onHost =
-        compilation.options.target->isDevice() && launch.getSecondMemory();
+        compilation.options.target->tcmName.empty() && launch.getSecondMemory();
     if (row.device.threads)
       row.device.registers =
           estimateRegisters(kernel, compilation.options.target->device);
@@ -106,8 +107,7 @@ static Footprint planFootprint(Compilation &compilation) {
 
 llvm::Expected<std::vector<std::string>>
 findMeasuringCompiler(const CompileOptions &options) {
-  // A host object does not show the sizes of GPU kernels.
-  if (options.target->isDevice())
+  if (!programForm(*options.target).measuresObjects)
     return llvm::make_error<MissingProgram>(
         "the sizes of GPU kernels are reported by the compiler of the GPU");
   if (const ModuleForm *form = moduleForm(*options.target))

@@ -22,6 +22,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/lower/DescribeGroup.h"
 #include "passes/schedule/Strategy.h"
+#include "targets/ProgramForm.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/xxhash.h"
 
@@ -108,9 +109,9 @@ struct GroupModel {
     options.model = folder->file("group.mlir");
     options.startFrom = Stage::Decide;
     options.target = from.target;
-    options.compiler = from.target->isDevice() ? from.compiler : "";
+    options.trace = !programForm(*from.target).timesLaunches;
+    options.compiler = options.trace ? "" : from.compiler;
     options.name = "group";
-    options.trace = !from.target->isDevice();
     if (llvm::Error error =
             writeFile(options.model,
                       [&](llvm::raw_ostream &os) { os << textOf(module); })) {
@@ -278,10 +279,10 @@ public:
 private:
   std::vector<DictionaryAttr> plansWorthTiming(graph::GroupOp group) {
     // Plans (sets of loop parameters) whose estimated cost is much higher than
-    // that of the first plan are not timed. For a GPU, plans are ordered by
-    // estimated cost, and only the first ones are timed.
+    // that of the first plan are not timed. If costs are unknown, as on a GPU,
+    // the preferred plans come first, and only these are timed.
     constexpr double mostOverEstimate = 1.5;
-    constexpr size_t mostOnDevice = 8;
+    constexpr size_t mostUnknown = 8;
     schedule::GroupOnTarget view(group, target);
     const schedule::Strategy &strategy =
         *schedule::lookupStrategy(group.getStrategy());
@@ -292,7 +293,7 @@ private:
       if (plans.empty())
         first = cost;
       if (cost <= first * mostOverEstimate &&
-          (!target.isDevice() || plans.size() < mostOnDevice))
+          (first > 0 || plans.size() < mostUnknown))
         plans.push_back(plan.attribute());
     }
     return plans;
@@ -302,7 +303,7 @@ private:
   /// returns the microseconds of each plan, or nothing, with diagnostics, on
   /// failure.
   std::vector<double> timing(ModuleOp module, size_t plans) {
-    if (target.isDevice()) {
+    if (programForm(target).timesLaunches) {
       GroupModel model(module, options, diagnostics);
       std::vector<double> launches = model.compilation
                                          ? timeLaunches(*model.compilation)

@@ -9,6 +9,7 @@
 #include "compiler/run/HostModel.h"
 #include "dialects/kernel/KernelDialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "targets/ProgramForm.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
@@ -52,13 +53,8 @@ static llvm::Error runCompiler(const TargetDescription &target,
   if (!command)
     return command.takeError();
   command->insert(command->end(), {"-std=c++17", "-w"});
-  // GPU compilers reject -fno-exceptions and -fno-rtti. They derive the
-  // language from the file extension; `-x cu` sets it for all extensions.
-  if (target.isDevice() && target.emulation.headerName.empty())
-    command->insert(command->end(), {"-x", "cu"});
-  else
-    command->insert(command->end(), {"-fno-exceptions", "-fno-rtti"});
-  for (StringRef flag : target.compilerFlags)
+  for (StringRef flag : llvm::concat<const StringRef>(
+           programForm(target).programFlags, target.compilerFlags))
     command->push_back(flag.str());
   llvm::append_range(*command, arguments);
   return runProgram(*command);

@@ -4,6 +4,7 @@
 #include "codegen/objects/Toolchain.h"
 #include "compiler/Faults.h"
 #include "compiler/run/BuiltModel.h"
+#include "targets/ProgramForm.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -152,7 +153,7 @@ EmulatedProgram::writeMain(ArrayRef<std::string> headers) const {
        << "  void *io[] = {";
     // The first field of the io struct is the address space of the tensors:
     // host memory (null).
-    if (target.isDevice())
+    if (programForm(target).hasHandle)
       os << "nullptr, ";
     size_t made = count(model.sizes, std::nullopt),
            tensors = model.inputBytes.size() + model.outputBytes.size() - made;
@@ -172,7 +173,7 @@ EmulatedProgram::writeMain(ArrayRef<std::string> headers) const {
        << "  const " << model.name
        << "_io *tensors_of_run = reinterpret_cast<const " << model.name
        << "_io *>(io);\n"
-       << (target.isDevice()
+       << (programForm(target).hasHandle
                ? deviceCall(model.name, !target.emulation.headerName.empty())
                : "  return " + model.name +
                      "_run(tensors_of_run, arena, nullptr);\n}\n");

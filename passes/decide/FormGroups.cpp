@@ -22,8 +22,8 @@
 #include "passes/decide/Passes.h"
 #include "passes/plan/Buffers.h"
 #include "passes/schedule/Anchors.h"
+#include "passes/schedule/ExecutionModel.h"
 #include "passes/schedule/StoredOperands.h"
-#include "passes/schedule/Strategy.h"
 #include "passes/schedule/Tables.h"
 #include "passes/schedule/gpu/ProductsOfRows.h"
 #include "passes/schedule/tiles/ChannelStream.h"
@@ -62,8 +62,8 @@ class Grouping {
 public:
   Grouping(func::FuncOp function, const TargetDescription &target, bool packs,
            bool savesMemory)
-      : function(function), target(target), packs(packs),
-        savesMemory(savesMemory) {}
+      : function(function), target(target), model(schedule::modelOf(target)),
+        packs(packs), savesMemory(savesMemory) {}
 
   void run() {
     dropEmpty();
@@ -71,7 +71,7 @@ public:
     separateSlices();
     if (schedule::halvesByLane(target))
       separateWidenings();
-    if (target.isDevice())
+    if (model.separatesNorms)
       schedule::ProductsOfRows::separateNorms(function.getBody().front(),
                                               packs);
     placeConcatenations();
@@ -194,7 +194,7 @@ private:
   bool readsChannels(Operation *reader, Value x) const {
     auto conv = dyn_cast<ConvOp>(reader);
     return conv && conv.getX() == x && !conv.isWidening() &&
-           !target.isDevice() && !target.smallCode &&
+           model.accessBytes == 0 && !target.smallCode &&
            schedule::isFusableConvolution(conv, packs);
   }
 
@@ -203,13 +203,14 @@ private:
   /// first channel of the slice and the numbers of channels of both tensors
   /// must be multiples of 16 bytes.
   bool readsWholeVectors(Operation *reader, SliceOp slice) const {
-    constexpr int64_t accessBytes = 16;
     auto conv = dyn_cast<ConvOp>(reader);
     Value from = slice.getX(), x = slice.getResult();
     auto areWholeVectors = [&](int64_t channels) {
-      return channels * kernel::elementBytes(elementOf(x)) % accessBytes == 0;
+      return channels * kernel::elementBytes(elementOf(x)) %
+                 model.accessBytes ==
+             0;
     };
-    return conv && conv.getX() == x && target.isDevice() &&
+    return conv && conv.getX() == x && model.accessBytes != 0 &&
            isa<FloatType>(elementOf(x)) && conv.getGroups() == 1 &&
            schedule::isFusableConvolution(conv, packs) &&
            areWholeVectors(shapeOf(from).back()) &&
@@ -524,7 +525,7 @@ private:
   /// since each is read once, by the thread that stores it. If `producer` is a
   /// view, the kernel computes the tensor of which it is a view.
   bool joinsParts(Operation *producer, Operation *user) const {
-    if (!target.isDevice() || !isa<ConcatOp, PadOp>(user) ||
+    if (!model.readsSlices || !isa<ConcatOp, PadOp>(user) ||
         !schedule::readsStored(producer,
                                [&](Operation *op) { return isFree(op); }))
       return false;
@@ -621,6 +622,7 @@ private:
 
   func::FuncOp function;
   const TargetDescription &target;
+  const schedule::ExecutionModel &model;
   bool packs, savesMemory;
   llvm::DenseSet<Operation *> grouped;
   llvm::SetVector<Operation *> placed;

@@ -53,6 +53,7 @@
 #include "dialects/graph/ops/Contraction.h"
 #include "mlir/IR/Matchers.h"
 #include "passes/decide/Passes.h"
+#include "passes/schedule/ExecutionModel.h"
 #include "passes/schedule/tiles/ChannelStream.h"
 #include "passes/simplify/OtherSign.h"
 
@@ -418,7 +419,7 @@ private:
   /// has a faster dot product for the changed types.
   static void form(MatMulOp product, const TargetDescription &target) {
     // Matrix units of devices support any signedness.
-    if (target.isDevice()) {
+    if (schedule::modelOf(target).takesAnySign) {
       if (!product.getZeros().empty())
         ProductRewriting(product).run(false, false, 0, /*columns=*/1);
       return;
@@ -477,7 +478,7 @@ private:
   /// changes, the sum of the input over each window is needed, which takes as
   /// long as one more vector of output channels.
   static void form(ConvOp conv, const TargetDescription &target) {
-    if (target.isDevice()) {
+    if (schedule::modelOf(target).takesAnySign) {
       if (conv.getXZero() != 0)
         ConvolutionRewriting(conv).run(false, false, /*group=*/1,
                                        shapeOf(conv.getW()).end()[-3],

@@ -20,7 +20,7 @@
 #include "dialects/graph/ops/Movement.h"
 #include "passes/decide/KnownValues.h"
 #include "passes/decide/Passes.h"
-#include "targets/TargetDescription.h"
+#include "passes/schedule/ExecutionModel.h"
 
 using namespace mlir;
 using namespace ingot::graph;
@@ -104,7 +104,7 @@ struct JoinColumnsPass : impl::JoinColumnsBase<JoinColumnsPass> {
 
   void runOnOperation() override {
     const TargetDescription &target = *lookupTarget(targetName);
-    if (!target.isDevice())
+    if (!schedule::modelOf(target).accessBytes)
       return;
     SmallVector<ConvOp> found;
     getOperation().walk([&](ConvOp conv) {

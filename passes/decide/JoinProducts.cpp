@@ -15,7 +15,7 @@
 #include "dialects/graph/ops/Movement.h"
 #include "passes/decide/KnownValues.h"
 #include "passes/decide/Passes.h"
-#include "targets/TargetDescription.h"
+#include "passes/schedule/ExecutionModel.h"
 #include "llvm/ADT/MapVector.h"
 
 using namespace mlir;
@@ -147,7 +147,7 @@ struct JoinProductsPass : impl::JoinProductsBase<JoinProductsPass> {
   using Base::Base;
 
   void runOnOperation() override {
-    if (!lookupTarget(targetName)->isDevice())
+    if (!schedule::modelOf(*lookupTarget(targetName)).readsSlices)
       return;
     // Collects matmuls of the same tensor with heads of the same size.
     llvm::MapVector<std::pair<Value, int64_t>, SmallVector<Heads>> found;

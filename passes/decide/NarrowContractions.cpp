@@ -55,6 +55,7 @@
 #include "passes/decide/Passes.h"
 #include "passes/schedule/Anchors.h"
 #include "passes/schedule/AttentionAnchor.h"
+#include "passes/schedule/ExecutionModel.h"
 #include "passes/schedule/tiles/DotTile.h"
 #include "passes/schedule/tiles/HalfTile.h"
 #include "passes/schedule/tiles/RecurrenceModel.h"
@@ -141,8 +142,6 @@ int64_t stepsOf(Operation *op) {
 /// operands: because Winograd's algorithm in f32 needs fewer multiplications,
 /// or because sums in f16 would have to be widened after few steps.
 bool isFasterWide(Operation *op, Type narrow, const TargetDescription &target) {
-  if (target.isDevice())
-    return false;
   auto conv = dyn_cast<ConvOp>(op);
   auto weights = conv ? conv.getW().getDefiningOp<ConstantOp>() : ConstantOp();
   if (!weights || !hasData(weights.getValue()) || conv.getGroups() != 1)
@@ -151,6 +150,8 @@ bool isFasterWide(Operation *op, Type narrow, const TargetDescription &target) {
   auto form = schedule::dotFormOfPairs(narrow, narrow, target);
   if (!form || shapeOf(conv.getX()).back() % form->group != 0)
     form = schedule::dotForm(narrow, narrow, target, steps);
+  if (!form)
+    return false;
   std::optional<double> wide = schedule::winogradCycles(
       conv, weights.getValue(), target, elementOf(conv.getX()));
   ArrayRef<int64_t> y = shapeOf(conv.getResult());
@@ -202,7 +203,8 @@ class Narrowing {
 public:
   Narrowing(func::FuncOp function, const TargetDescription &target,
             StringRef fast)
-      : builder(function.getContext()), target(target), isTf32(fast == "tf32"),
+      : builder(function.getContext()), target(target),
+        model(schedule::modelOf(target)), isTf32(fast == "tf32"),
         narrow(isTf32          ? Type(builder.getF32Type())
                : fast == "f16" ? Type(builder.getF16Type())
                                : Type(builder.getBF16Type())),
@@ -210,7 +212,7 @@ public:
             contractionsOf(function, [](Type type) { return type.isF32(); })),
         digits(valuesWithDigits(function)) {
     llvm::DenseSet<Operation *> attention;
-    if (!target.isDevice())
+    if (model.copiesKeys)
       attention = productsOfSmallAttention(function);
     llvm::erase_if(contractions, [&](Operation *op) {
       return attention.contains(op) || digits.contains(op->getResult(0)) ||
@@ -218,7 +220,7 @@ public:
              (isTf32 && isBoundByBytes(op));
     });
     inNarrow.insert_range(contractions);
-    if (narrow.isBF16() && !target.isDevice())
+    if (narrow.isBF16())
       function.walk([&](Operation *op) {
         if (isa<RNNOp, GRUOp, LSTMOp>(op) && isFasterInBFloats(op, target) &&
             llvm::none_of(op->getResults(),
@@ -315,7 +317,7 @@ private:
   /// and reshapes compute `v` from another tensor, that tensor is rounded, and
   /// they are repeated on the rounded tensor.
   Value narrowed(Value v) {
-    Moves moves = Moves::behind(v, /*withSlices=*/target.isDevice());
+    Moves moves = Moves::behind(v, /*withSlices=*/model.readsSlices);
     if (isTf32)
       return moves.repeat(moves.from.getDefiningOp<RoundToTf32Op>()
                               ? moves.from
@@ -374,7 +376,7 @@ private:
       return schedule::isDepthwise(conv) && conv.getX() == v;
     if (conv && !inNarrow.contains(conv))
       return false;
-    if (target.isDevice() && isa<SliceOp, ConcatOp>(user))
+    if (model.readsSlices && isa<SliceOp, ConcatOp>(user))
       return true;
     return isa<ElementwiseOpInterface, MaxPoolOp, AveragePoolOp, TransposeOp,
                ReshapeOp>(user) ||
@@ -384,6 +386,7 @@ private:
 
   OpBuilder builder;
   const TargetDescription &target;
+  const schedule::ExecutionModel &model;
   bool isTf32;
   Type narrow;
   std::vector<Operation *> contractions;
@@ -409,7 +412,7 @@ struct NarrowContractionsPass
     llvm::for_each(contractionsOf(getOperation(), isNarrow), widen);
     if (target.multiplies(fast))
       Narrowing(getOperation(), target, fast).run();
-    if (isHalf && !target.isDevice())
+    if (isHalf && schedule::modelOf(target).sumsInHalves)
       for (Operation *op : contractionsOf(
                getOperation(), [](Type type) { return type.isF16(); }))
         if (elementOf(op->getResult(0)).isF32())

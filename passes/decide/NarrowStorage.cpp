@@ -31,7 +31,7 @@
 #include "passes/decide/NeededDigits.h"
 #include "passes/decide/Passes.h"
 #include "passes/schedule/Anchors.h"
-#include "passes/schedule/Strategy.h"
+#include "passes/schedule/ExecutionModel.h"
 #include "targets/TargetDescription.h"
 #include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/EquivalenceClasses.h"
@@ -404,7 +404,8 @@ struct NarrowStoragePass : impl::NarrowStorageBase<NarrowStoragePass> {
   void runOnOperation() override {
     const TargetDescription &target = *lookupTarget(targetName);
     Builder builder(&getContext());
-    if (target.isDevice() && target.multiplies(fast) && fast != "tf32")
+    if (schedule::modelOf(target).storesNarrow && target.multiplies(fast) &&
+        fast != "tf32")
       Storage(getOperation(),
               fast == "f16" ? FloatType(builder.getF16Type())
                             : FloatType(builder.getBF16Type()),

@@ -36,10 +36,7 @@ struct ExpandOperationsPass : impl::ExpandOperationsBase<ExpandOperationsPass> {
     populateExpandVector(patterns, target);
     addForTarget(patterns, target, expandDot);
     populateFoldIndices(patterns);
-    // Kernels for CPUs have a loop per axis; only threads of a device compute
-    // the indices of several axes from one index by division.
-    if (target.isDevice())
-      populateJoinAxes(patterns);
+    populateJoinAxes(patterns);
     populateStartSums(patterns);
     populateDropUnread(patterns);
     FrozenRewritePatternSet frozen(std::move(patterns));

@@ -1,5 +1,5 @@
 // Merges axes of a buffer whose indices are quotients and remainders of one
-// index.
+// index, in kernels of threads. (Other kernels have a loop per axis.)
 //
 //     %w = arith.remsi %row, %c56 ; %rest = arith.divsi %row, %c56
 //     %h = arith.remsi %rest, %c56 ; %n = arith.divsi %rest, %c56
@@ -156,8 +156,11 @@ template <typename Op> struct JoinAxes : OpRewritePattern<Op> {
       buffer = dyn_cast<BlockArgument>(view.getSource());
     SmallVector<int64_t> strides;
     int64_t offset = 0;
-    if (!buffer || !isa<kernel::FuncOp>(buffer.getOwner()->getParentOp()) ||
-        !type.hasStaticShape() || type.getNumElements() == 0 ||
+    auto function =
+        buffer ? dyn_cast<kernel::FuncOp>(buffer.getOwner()->getParentOp())
+               : kernel::FuncOp();
+    if (!function || !function.getThreads() || !type.hasStaticShape() ||
+        type.getNumElements() == 0 ||
         failed(type.getStridesAndOffset(strides, offset)) ||
         ShapedType::isDynamic(offset))
       return failure();

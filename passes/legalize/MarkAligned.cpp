@@ -232,7 +232,7 @@ struct MarkAlignedPass : impl::MarkAlignedBase<MarkAlignedPass> {
     const TargetDescription &target = *lookupTarget(targetName);
     if (target.alignedAccess)
       Marking(getOperation(), target).run();
-    else if (target.isDevice())
+    else if (target.tensorAlign > 1)
       Marking(getOperation(), target).markArguments();
   }
 };

@@ -151,7 +151,7 @@ static size_t countInSecondMemory(Operation *op) {
     return 0;
   auto target = launch->getParentOfType<ModuleOp>()->getAttrOfType<StringAttr>(
       kernel::kTargetAttr);
-  return target && lookupTarget(target.getValue())->isDevice()
+  return target && lookupTarget(target.getValue())->tcmName.empty()
              ? launch.getNumResults()
              : 1;
 }

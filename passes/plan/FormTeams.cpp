@@ -50,7 +50,7 @@ struct FormTeamsPass : impl::FormTeamsBase<FormTeamsPass> {
   void runOnOperation() override {
     const TargetDescription *target = lookupTarget(targetName);
     bool meets = target->pointerBytes == 8 && !target->vectorBytes.empty();
-    if (target->isDevice() || !target->hasThreads || !meets)
+    if (!target->hasThreads || !meets)
       return;
     SymbolTable symbols(getOperation());
     for (auto program : getOperation().getOps<kernel::ProgramOp>())

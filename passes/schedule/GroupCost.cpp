@@ -165,9 +165,6 @@ int64_t cyclesOf(GroupOnTarget group) {
 }
 
 bool paysToFork(GroupOnTarget group) {
-  // A single thread of a device is slow, so all device kernels are divided.
-  if (group.target.isDevice())
-    return true;
   // A second thread saves at most half of the time, which must exceed the cost
   // of forking.
   return group.target.hasThreads &&

@@ -50,8 +50,7 @@ int64_t cyclesOf(GroupOnTarget group);
 /// that operand has up to 4 MB, and saves 4 to 25 % from 8 MB on).
 inline constexpr int64_t cachedBytes = 6 << 20;
 
-/// Whether a kernel takes long enough to divide it among threads. True for all
-/// kernels of a device.
+/// Whether a kernel of a core takes long enough to divide it among threads.
 bool paysToFork(GroupOnTarget group);
 
 } // namespace ingot::schedule

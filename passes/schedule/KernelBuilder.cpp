@@ -5,8 +5,6 @@
 #include "dialects/kernel/ValueNames.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "passes/schedule/GroupCost.h"
-#include "passes/schedule/gpu/Neighbours.h"
-#include "passes/schedule/gpu/Sharing.h"
 #include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
@@ -20,8 +18,6 @@ static constexpr int64_t enoughParts = 16;
 
 void KernelBuilder::forIndependent(
     ArrayRef<Dim> trips, llvm::function_ref<void(ArrayRef<Expr>)> body) {
-  if (target.isDevice())
-    return forPlaces(trips, 1, [&](ArrayRef<Expr> at, Expr) { body(at); });
   size_t merged = 0;
   Dim parts = 1;
   SmallVector<int64_t> shape;
@@ -44,63 +40,6 @@ void KernelBuilder::forIndependent(
     for (auto [axis, i] : llvm::enumerate(first))
       named(i, axisName(axis, trips.size()));
   });
-}
-
-/// Returns how many threads (a warp or a block) share each row of a reduction,
-/// and how many adjacent elements of the row each thread visits at a time.
-static std::pair<int64_t, int64_t>
-shareOfRow(const KernelBuilder &b, ArrayRef<Dim> rows, const Dim &length) {
-  int64_t wanted = b.threadsOfRow(rows, length.most());
-  if (!length.known())
-    return {wanted, 1};
-  int64_t count = *length.known(), warp = b.target.device.warp,
-          lanes = lanesOfAccess(b.group);
-  while (count % lanes)
-    lanes /= 2;
-  // Choose threads so that each thread can keep its elements of the row in
-  // registers: at most 32 elements, and at most 16 if a block shares the row
-  // and `mostThreads` threads suffice for that. This needs fewer than 128
-  // registers per thread.
-  constexpr int64_t mostThreads = 512, mostHeld = 32;
-  int64_t best = 0;
-  for (int64_t threads = warp; threads <= mostThreads; threads += warp) {
-    int64_t own = count / threads;
-    if (count % (threads * lanes) || own > mostHeld)
-      continue;
-    best = threads;
-    if (threads >= wanted && (threads == warp || own <= mostHeld / 2))
-      break;
-  }
-  if (best)
-    return {best, lanes};
-  // Narrow the accesses until at least half of the threads get elements of the
-  // row.
-  while (lanes > 1 && 2 * count / lanes < wanted)
-    lanes /= 2;
-  return {wanted, lanes};
-}
-
-void KernelBuilder::forRows(ArrayRef<Dim> trips, const Dim &length, Type type,
-                            llvm::function_ref<void(ArrayRef<Expr>)> body) {
-  // With fewer than two elements per thread, exchanging partial results costs
-  // more than it saves. In strict mode, elements are summed in order.
-  int64_t warp = target.device.warp;
-  bool isExchanged = type.isF32() || type.isInteger(32);
-  if (!target.isDevice() || length.most() < 2 * warp || !isExchanged ||
-      group.isStrict())
-    return forIndependent(trips, body);
-  auto [threads, lanes] = shareOfRow(*this, trips, length);
-  llvm::SaveAndRestore inLanes(vectorLanes, lanes);
-  forSharedRows(trips, threads, [&](ArrayRef<Expr> at, Expr) {
-    body(at);
-    holdRow(*this);
-  });
-}
-
-void KernelBuilder::forColumns(ArrayRef<Dim> trips,
-                               llvm::function_ref<void(ArrayRef<Expr>)> body) {
-  target.isDevice() ? forIndependent(trips, body)
-                    : BodyBuilder::forColumns(trips, body);
 }
 
 int64_t KernelBuilder::threadsOfRow(ArrayRef<Dim> rows, int64_t length) const {
@@ -227,8 +166,6 @@ void KernelBuilder::onOneThread() {
 
 void KernelBuilder::parallelFor(const Dim &extent,
                                 llvm::function_ref<void(Expr)> body) {
-  if (target.isDevice())
-    return onThreads(extent, target.device.blockThreads, body);
   if (extent == 1)
     return body(index(0));
   if (!paysToFork(group))
@@ -243,7 +180,7 @@ void KernelBuilder::parallelFor(
   // iterations into more parts would cost a few instructions for each part.
   constexpr int64_t enoughIterations = 12;
   int64_t parts = 1;
-  if (!target.isDevice() && paysToFork(group))
+  if (paysToFork(group))
     while (parts < steps &&
            (steps % parts != 0 || extent.most() * parts < enoughIterations))
       ++parts;
@@ -339,6 +276,11 @@ void KernelBuilder::forLanes(const Part &part, int64_t size, Type type,
          body(i, lanes);
          return {};
        });
+}
+
+LogicalResult KernelBuilder::finish(int64_t) {
+  function.setCycles(cyclesOf(group));
+  return success();
 }
 
 void KernelBuilder::addSizes() {

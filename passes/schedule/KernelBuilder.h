@@ -83,21 +83,11 @@ public:
   void forIndependent(
       llvm::ArrayRef<graph::Dim> trips,
       llvm::function_ref<void(llvm::ArrayRef<graph::Expr>)> body) override;
-  /// Emits a loop nest over rows; `trips` are their numbers along each axis. On
-  /// a device, several threads share each row (see threadsOfRow) if its number
-  /// of elements, `length`, is large enough and if threads can exchange partial
-  /// results of type `type` (f32 or a 32-bit integer). In strict mode, threads
-  /// do not share rows.
-  void
-  forRows(llvm::ArrayRef<graph::Dim> trips, const graph::Dim &length,
-          mlir::Type type,
-          llvm::function_ref<void(llvm::ArrayRef<graph::Expr>)> body) override;
-  /// Emits a loop nest over `trips`. On a CPU, `body` runs on vectors along the
-  /// last axis. On a device, each thread processes one index of `trips`,
-  /// without vectors.
-  void forColumns(
-      llvm::ArrayRef<graph::Dim> trips,
-      llvm::function_ref<void(llvm::ArrayRef<graph::Expr>)> body) override;
+  /// Whether threads share each row of `length` elements, and exchange partial
+  /// results of `type` (f32 or a 32-bit integer).
+  virtual bool sharesRows(int64_t length, mlir::Type type) const {
+    return false;
+  }
   /// Makes the kernel run on a single device thread.
   void onOneThread();
   /// Emits `body` for each thread of `blocks` blocks of the device. `body` gets
@@ -164,7 +154,12 @@ public:
   /// before each launch.
   mlir::Value counts(int64_t size);
 
-private:
+  /// Records what launches have to know of the complete kernel, and replaces
+  /// what its machine cannot execute. `startsOutside`: how many launches would
+  /// start one by one if the host ran it.
+  virtual mlir::LogicalResult finish(int64_t startsOutside);
+  virtual ~KernelBuilder() = default;
+
   /// Emits `body` for all indices of an iteration space of sizes `trips`. Each
   /// index is processed by `each` consecutive threads of the device; `body`
   /// gets the index and the number of the thread, from 0 to `each` - 1.

@@ -14,16 +14,12 @@
 #include "dialects/kernel/KernelModule.h"
 #include "dialects/kernel/ValueNames.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Transforms/CSE.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "passes/schedule/ArgumentRoles.h"
-#include "passes/schedule/DeviceTime.h"
-#include "passes/schedule/GroupCost.h"
+#include "passes/schedule/ExecutionModel.h"
 #include "passes/schedule/Passes.h"
-#include "passes/schedule/Strategy.h"
-#include "passes/schedule/gpu/ScalarizeVectors.h"
 
 using namespace mlir;
 using namespace ingot::kernel;
@@ -42,8 +38,7 @@ struct ScheduleKernelsPass : impl::ScheduleKernelsBase<ScheduleKernelsPass> {
     ModuleOp module = getOperation();
     const TargetDescription &target = *lookupTarget(targetName);
     SymbolTable symbols(module);
-    if (target.isDevice())
-      findStarts(module);
+    findStarts(module);
     llvm::StringMap<KernelBuilder::Promises> promises;
     for (auto kernel : llvm::make_early_inc_range(module.getOps<FuncOp>()))
       if (isOnTensors(kernel)) {
@@ -91,34 +86,6 @@ private:
     }
   }
 
-  /// Whether a kernel without parallel iterations runs on the host. It does if
-  /// it can be a host function, and if the host, including the copies of
-  /// operands and results, takes less time than one device thread.
-  bool runsOnHost(FuncOp kernel, int64_t multiplyAdds, const Device &device) {
-    int64_t starts = startsOutside.lookup(kernel.getName()), bytes = 0;
-    for (Type type : kernel.getArgumentTypes()) {
-      if (type.isIndex()) // a dynamic size
-        continue;
-      auto buffer = dyn_cast<MemRefType>(type);
-      if (!buffer || !buffer.getLayout().isIdentity())
-        return false;
-      bytes += spanBytes(buffer);
-    }
-    // A host function can use neither operations of the GPU dialect, nor
-    // constant tables, which are in device memory, nor functions of the user,
-    // which are device functions.
-    bool isOfHost = true;
-    kernel.walk([&](Operation *op) {
-      isOfHost &= !isa<gpu::GPUDialect>(op->getDialect()) &&
-                  !isa<memref::GetGlobalOp, kernel::CallExternalOp>(op);
-    });
-    DeviceWork one;
-    one.blocks = one.threads = 1;
-    return isOfHost &&
-           hostSeconds(bytes, multiplyAdds) + secondsOutsideOfGraph(starts) <
-               predictTime(device, one, bytes, multiplyAdds).seconds;
-  }
-
   KernelBuilder::Promises schedule(FuncOp tensors, SymbolTable &symbols,
                                    const TargetDescription &target) {
     OpBuilder builder(tensors);
@@ -140,21 +107,16 @@ private:
     Block &block = tensors.getBody().front();
     SmallVector<Value> outputs(entry->getArguments().begin() + inputs,
                                entry->getArguments().end());
-    KernelBuilder b(builder, function, {&block, target}, outputs);
+    auto made =
+        modelOf(target).builder(builder, function, {&block, target}, outputs);
+    KernelBuilder &b = *made;
     b.addSizes();
     b.plan = Plan(tensors.getPlanAttr());
     for (size_t i = 0; i < inputs; ++i)
       b.bindBuffer(block.getArgument(i), entry->getArgument(i));
     lookupStrategy(*tensors.getStrategy())->emit(b);
-    if (target.isDevice()) {
-      int64_t multiplyAdds = multiplyAddsOf(GroupView(&block));
-      if (!function.getThreads() &&
-          !runsOnHost(function, multiplyAdds, target.device))
-        b.onOneThread();
-      function.setMultiplyAdds(multiplyAdds);
-    } else {
-      function.setCycles(cyclesOf(b.group));
-    }
+    if (failed(b.finish(startsOutside.lookup(function.getName()))))
+      signalPassFailure();
     b.dropUnusedSizes();
     builder.setInsertionPointToEnd(entry);
     ReturnOp::create(builder, function.getLoc());
@@ -163,8 +125,6 @@ private:
     nameArguments(function, block, outputs.size(), b.promises);
     symbols.erase(tensors);
     symbols.insert(function);
-    if (target.isDevice() && failed(scalarizeVectors(function)))
-      signalPassFailure();
     KeepNames names;
     IRRewriter rewriter(function.getContext(), &names);
     DominanceInfo dominance(function);

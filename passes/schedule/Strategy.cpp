@@ -1,6 +1,7 @@
 #include "passes/schedule/Strategy.h"
 
 #include "passes/schedule/Anchors.h"
+#include "passes/schedule/ExecutionModel.h"
 #include "passes/schedule/tiles/ChannelStream.h"
 
 using namespace mlir;
@@ -29,10 +30,8 @@ static ArrayRef<std::unique_ptr<Strategy>> strategies() {
 
 /// Whether the target is one of the strategy's machines.
 static bool isFor(const Strategy &strategy, const TargetDescription &target) {
-  using Machine = Strategy::Machine;
-  return strategy.machine == Machine::Any ||
-         strategy.machine ==
-             (target.isDevice() ? Machine::Device : Machine::Core);
+  return strategy.machine == Strategy::Machine::Any ||
+         strategy.machine == modelOf(target).machine;
 }
 
 const Strategy &selectStrategy(GroupOnTarget group) {

@@ -94,7 +94,7 @@ struct TakeSignsPass : impl::TakeSignsBase<TakeSignsPass> {
 
   void runOnOperation() override {
     const TargetDescription &target = *lookupTarget(targetName);
-    if (target.coreRegisters || target.isDevice())
+    if (target.coreRegisters)
       return;
     llvm::DenseSet<Value> seen;
     SmallVector<Value> quantized;

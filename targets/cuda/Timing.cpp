@@ -12,9 +12,7 @@
 
 namespace ingot {
 
-llvm::StringRef launchTimingText(const TargetDescription &target) {
-  if (!target.isDevice())
-    return {};
+llvm::StringRef launchTimingText() {
   return R"(#include "cuda_runtime.h"
 #include <stdint.h>
 #include <stdio.h>

@@ -18,6 +18,7 @@
 #include "compiler/measure/Timeline.h"
 #include "compiler/tools/ingot/Commands.h"
 #include "compiler/verify/Peer.h"
+#include "targets/ProgramForm.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
@@ -424,7 +425,7 @@ int benchCommand(Arguments &arguments, Diagnostics &diagnostics) {
        !checkPlot(arguments, diagnostics)))
     return diagnostics.exitCode();
   arguments.compile.model = arguments.positional[0];
-  return arguments.compile.target->isDevice()
+  return programForm(*arguments.compile.target).timesLaunches
              ? benchOnDevice(arguments, diagnostics)
              : benchOnHost(arguments, diagnostics);
 }

@@ -13,6 +13,7 @@
 #include "targets/ModuleForm.h"
 
 #include "codegen/objects/TemporaryFolder.h"
+#include "targets/ProgramForm.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/JSON.h"
@@ -148,7 +149,7 @@ static bool checkOptions(const Arguments &arguments, bool isObject,
   // For a GPU, --tune times the plans (loop parameters of kernels) in a program
   // that is built with the compiler of --cxx.
   bool isTuned = !arguments.compile.tune.empty() && arguments.compile.target &&
-                 arguments.compile.target->isDevice();
+                 programForm(*arguments.compile.target).timesLaunches;
   if (isObject &&
       !refuseUnused(arguments, {"evidence"},
                     "with an object file: the tables refer to lines of C++",
@@ -177,10 +178,8 @@ static bool checkOptions(const Arguments &arguments, bool isObject,
                      diagnostics) ||
        !requireOneTarget(arguments, "--stream", diagnostics)))
     return false;
-  if (arguments.compile.target && arguments.compile.target->isDevice() &&
-      !refuseUnused(arguments,
-                    {"arena-section", "emit-test", "evidence", "max-flash",
-                     "max-ram", "trace"},
+  if (arguments.compile.target &&
+      !refuseUnused(arguments, programForm(*arguments.compile.target).lacks,
                     "for a target whose kernels run on a device", diagnostics))
     return false;
   return (!hasBudget || requireOneTarget(arguments, "--max-ram or --max-flash",

@@ -9,6 +9,7 @@
 #include "compiler/inspect/ModelReport.h"
 #include "compiler/tools/ingot/Commands.h"
 #include "passes/schedule/GroupCost.h"
+#include "targets/ProgramForm.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
 
@@ -291,8 +292,9 @@ int inspectCommand(Arguments &arguments, Diagnostics &diagnostics) {
   printSummary(report.summary);
   if (report.isPlanned) {
     const TargetDescription &target = *arguments.compile.target;
-    target.isDevice() ? printDeviceRows(report, target.device)
-                      : printRows(report);
+    programForm(target).measuresObjects
+        ? printRows(report)
+        : printDeviceRows(report, target.device);
     printChosen(report);
     printTotals(report, target);
   } else {

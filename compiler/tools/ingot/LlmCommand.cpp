@@ -5,6 +5,7 @@
 #include "compiler/llm/ModelFolder.h"
 #include "compiler/llm/RuntimeText.h"
 #include "compiler/tools/ingot/Commands.h"
+#include "targets/ProgramForm.h"
 
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -52,7 +53,7 @@ int llmCommand(Arguments &arguments, Diagnostics &diagnostics) {
   if (!requireOneTarget(arguments, "`ingot llm`", diagnostics))
     return diagnostics.exitCode();
   const TargetDescription *target = arguments.compile.target;
-  if (target && (target->isDevice() || target->freestanding)) {
+  if (target && (programForm(*target).hasHandle || target->freestanding)) {
     diagnostics.report(DiagnosticId::BadOption,
                        "--target: a chat program runs on a CPU with an "
                        "operating system, not on " +

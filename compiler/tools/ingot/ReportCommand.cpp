@@ -12,6 +12,7 @@
 #include "compiler/report/Progress.h"
 #include "compiler/tools/ingot/Commands.h"
 #include "passes/schedule/DeviceTime.h"
+#include "targets/ProgramForm.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -122,9 +123,10 @@ static Chart chartOf(const ModelReport &report) {
   const TargetDescription &target = *report.target;
   Chart chart;
   chart.title = report.file + " for " + target.name.str() + ": time per kernel";
-  chart.valueTitle = report.measured     ? "microseconds (median)"
-                     : target.isDevice() ? "predicted microseconds"
-                                         : "predicted cycles";
+  bool predictsCycles = programForm(target).predictsCycles;
+  chart.valueTitle = report.measured  ? "microseconds (median)"
+                     : predictsCycles ? "predicted cycles"
+                                      : "predicted microseconds";
   if (report.measured)
     llvm::raw_string_ostream(chart.note)
         << llvm::format("a run takes %.4g us (median of %zu)",
@@ -133,7 +135,7 @@ static Chart chartOf(const ModelReport &report) {
     double time = row.cycles;
     if (row.microseconds)
       time = *row.microseconds;
-    else if (target.isDevice())
+    else if (!predictsCycles)
       time = schedule::predictTime(target.device, row.launch.device, row.bytes,
                                    row.macs)
                  .seconds *

@@ -218,8 +218,9 @@ static SmallVector<Value> expand(Operation *op, OpBuilder &builder,
                      ? type
                      : computeType(type, builder);
   MathBuilder b(builder, loc, compute);
-  b.mayApproximate =
-      target.isDevice() && !b.isDouble() && !kernel::isStrict(op);
+  Type f32 = builder.getF32Type();
+  b.mayApproximate = target.intrinsic("arith.divf[arcp]", f32, f32) &&
+                     !b.isDouble() && !kernel::isStrict(op);
   Type element = getElementTypeOrSelf(type);
   b.isOfHalf = element.getIntOrFloatBitWidth() <= 16 && !element.isBF16();
   SmallVector<Num> operands;

@@ -1,6 +1,7 @@
 #include "passes/schedule/gpu/Neighbours.h"
 
 #include "dialects/kernel/KernelModule.h"
+#include "passes/schedule/ExecutionModel.h"
 
 #include <numeric>
 
@@ -20,16 +21,24 @@ int64_t elementsOfThread(const Plan &plan) {
   return plan.optionalNumber(elementsName).value_or(1);
 }
 
-int64_t lanesOfAccess(GroupView group) {
-  constexpr int64_t access = 16;
-  auto bytes = [](Value v) {
-    return kernel::elementBytes(storageType(elementOf(v)));
-  };
-  int64_t lanes = access / bytes(group.results()[0]);
+constexpr int64_t access = 16;
+
+static int64_t bytesOfElement(Value v) {
+  return kernel::elementBytes(storageType(elementOf(v)));
+}
+
+int64_t elementsOfAccess(GroupView group, int64_t accesses) {
+  int64_t elements = accesses * access;
   for (Value input : group.block->getArguments())
     if (tensorType(input).getNumElements() > 1)
-      lanes = std::min(lanes, 2 * access / bytes(input));
-  return std::max<int64_t>(lanes, 1);
+      elements = std::min(elements, accesses * access / bytesOfElement(input));
+  return std::max<int64_t>(elements, 1);
+}
+
+int64_t lanesOfAccess(GroupView group) {
+  return std::max<int64_t>(std::min(access / bytesOfElement(group.results()[0]),
+                                    elementsOfAccess(group, 2)),
+                           1);
 }
 
 /// Whether all tensors of the group have elements that vectors can hold:
@@ -59,7 +68,7 @@ static SmallVector<Plan> plansOfSizes(GroupView group, int64_t least,
 
 SmallVector<Plan> plansByElements(GroupOnTarget group, ArrayRef<Dim> trips,
                                   const Dim &run, int64_t enough) {
-  if (!group.target.isDevice() || trips.empty() || !run.known() ||
+  if (!modelOf(group.target).accessBytes || trips.empty() || !run.known() ||
       !areNumbers(group))
     return {Plan()};
   int64_t count = product(trips).most(),
@@ -71,16 +80,12 @@ SmallVector<Plan> plansByElements(GroupOnTarget group, ArrayRef<Dim> trips,
 
 SmallVector<Plan> plansByRows(GroupOnTarget group, ArrayRef<Dim> trips,
                               int64_t enough) {
-  constexpr int64_t access = 16, mostColumns = 4;
-  if (!group.target.isDevice() || trips.size() < 2 || !trips.back().known() ||
-      *trips.back().known() > mostColumns || !trips[trips.size() - 2].known() ||
-      !areNumbers(group))
+  constexpr int64_t mostColumns = 4;
+  if (!modelOf(group.target).accessBytes || trips.size() < 2 ||
+      !trips.back().known() || *trips.back().known() > mostColumns ||
+      !trips[trips.size() - 2].known() || !areNumbers(group))
     return {};
-  int64_t columns = *trips.back().known(), size = access;
-  for (Value input : group.block->getArguments())
-    if (tensorType(input).getNumElements() > 1)
-      size = std::min(
-          size, access / kernel::elementBytes(storageType(elementOf(input))));
+  int64_t columns = *trips.back().known(), size = elementsOfAccess(group);
   int64_t count = product(trips).most(),
           threads = enough * int64_t(group.target.device.multiprocessors);
   return plansOfSizes(

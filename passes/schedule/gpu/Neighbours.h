@@ -18,6 +18,8 @@ namespace ingot::schedule {
 /// each operand. The second access hits the cache line that the first one has
 /// loaded.
 int64_t lanesOfAccess(GroupView group);
+/// Returns how many elements of each operand `accesses` accesses load.
+int64_t elementsOfAccess(GroupView group, int64_t accesses = 1);
 
 /// Return the plan entry for the number of elements per thread, and its value
 /// in `plan`; 1 if `plan` lacks it.

@@ -45,7 +45,8 @@ public:
     int64_t groups = y.back() / tile.channels;
     Dim tiles = (last.output + (tile.columns - 1)).floorDiv(tile.columns),
         rows = product(ArrayRef(dimsOf(conv.getResult())).drop_back(2));
-    b.parallelFor(rows * tiles * groups, [&](Expr part) {
+    int64_t threads = b.target.device.blockThreads;
+    b.onThreads(rows * tiles * groups, threads, [&](Expr part) {
       firstChannel =
           named(part % double(groups) * double(tile.channels), "first_channel");
       Exprs at = b.delinearize(named(part / double(groups), "place"),

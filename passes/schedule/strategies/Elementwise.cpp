@@ -4,7 +4,7 @@
 // become loops.
 
 #include "passes/schedule/ContiguousRows.h"
-#include "passes/schedule/Strategy.h"
+#include "passes/schedule/ExecutionModel.h"
 #include "passes/schedule/gpu/Neighbours.h"
 #include "passes/schedule/tiles/HalfTile.h"
 
@@ -79,7 +79,7 @@ public:
       };
       b.forLanes(size, type, element, /*widest=*/isDense ? 0 : 1);
     };
-    if (b.target.isDevice())
+    if (modelOf(b.target).accessBytes)
       return forNeighbours(b, trips, elementsOfThread(b.plan), compute);
     if (merged.size() == 1 && !trips[0].known())
       return inner({}, {}, trips[0]);

@@ -12,7 +12,7 @@
 // channels at once (PoolLoops.h).
 
 #include "passes/schedule/Anchors.h"
-#include "passes/schedule/Strategy.h"
+#include "passes/schedule/ExecutionModel.h"
 #include "passes/schedule/gpu/Neighbours.h"
 #include "passes/schedule/tiles/PoolLoops.h"
 
@@ -49,7 +49,7 @@ public:
       if (auto plans = plansByRows(group, trips, enough); plans.size() > 1)
         return plans;
     SmallVector<ConcatOp> joins = joinsInPlace(group, result);
-    if (!group.target.isDevice() || !passLanes(group, refill, joins))
+    if (!passLanes(group, refill, joins))
       return {Plan()};
     return plansByElements(group, trips, runOf(trips, joins), enough);
   }
@@ -62,6 +62,8 @@ public:
     Dims shape = dimsOf(result);
     if (tensorType(result).getNumElements() == 0)
       return;
+    if (modelOf(b.target).accessBytes)
+      return emitForDevice(b, result, refill);
     Type type = elementOf(result);
     int64_t widest = 1;
     SmallVector<ConcatOp> joins = joinsToCut(b, result);
@@ -75,8 +77,6 @@ public:
       if (computeType(type).isInteger(1))
         type = IntegerType::get(type.getContext(), 8);
     }
-    if (b.target.isDevice())
-      return emitForDevice(b, result, refill);
     Dim last = shape.empty() ? Dim(1) : shape.back();
     // The positions along the last axis at which a concatenation changes from
     // one operand to the next. Vectors are used only if the sections between
@@ -171,13 +171,11 @@ private:
   }
 
   /// Returns the concatenations at whose operand boundaries the loop over the
-  /// last axis is split. Returns none on a device. Also returns none if the
-  /// target uses whole registers only, since the sections between boundaries
-  /// rarely fill them.
+  /// last axis is split. Returns none if the target uses whole registers only,
+  /// since the sections between boundaries rarely fill them.
   static SmallVector<ConcatOp> joinsToCut(KernelBuilder &b, Value result) {
-    return b.target.isDevice() || b.target.wholeRegisters
-               ? SmallVector<ConcatOp>()
-               : joinsInPlace(b.group, result);
+    return b.target.wholeRegisters ? SmallVector<ConcatOp>()
+                                   : joinsInPlace(b.group, result);
   }
 
   /// Returns the concatenations along the last axis with static sizes whose

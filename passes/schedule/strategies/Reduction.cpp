@@ -18,6 +18,7 @@
 #include "dialects/kernel/KernelModule.h"
 #include "passes/schedule/StoredOperands.h"
 #include "passes/schedule/Strategy.h"
+#include "passes/schedule/gpu/Neighbours.h"
 
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -54,7 +55,7 @@ public:
       threads = b.threadsOfRow(rows, length());
       // Narrow the accesses until their width divides the row and at least half
       // of the threads get elements of the row.
-      lanes = lanesOfAccess();
+      lanes = elementsOfAccess(b.group);
       while (length() % lanes || (lanes > 1 && 2 * length() / lanes < threads))
         lanes /= 2;
       return b.forSharedRows(rows, threads,
@@ -118,26 +119,10 @@ private:
     return x;
   }
 
-  /// Whether several threads of a device share a row. They do if the row has at
-  /// least two elements for each thread of a warp, and if these are f32 or
-  /// 32-bit integers, which threads can exchange. Adjacent threads read
+  /// Whether several threads of a device share a row. Adjacent threads read
   /// adjacent elements in one memory transaction.
   bool takesWarp() {
-    Type type = computeType(elementOf(reduction.getInput()));
-    return b.target.isDevice() && length() >= 2 * b.target.device.warp &&
-           (type.isF32() || type.isInteger(32));
-  }
-
-  /// Returns how many elements a device thread reads at once: the number that
-  /// fills 16 bytes of the group's input with the widest elements.
-  int64_t lanesOfAccess() {
-    constexpr int64_t access = 16;
-    int64_t elements = access;
-    for (BlockArgument input : b.group.block->getArguments())
-      if (tensorType(input).getNumElements() > 1)
-        elements = std::min(elements, access / kernel::elementBytes(storageType(
-                                                   elementOf(input))));
-    return std::max<int64_t>(elements, 1);
+    return b.sharesRows(length(), computeType(elementOf(reduction.getInput())));
   }
 
   void sharedRow(MutableArrayRef<Expr> at, Expr lane) {

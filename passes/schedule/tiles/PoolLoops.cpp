@@ -40,8 +40,7 @@ static Operation *poolOf(KernelBuilder &b) {
 PoolLoops::PoolLoops(KernelBuilder &b, Type type) : b(b), pool(poolOf(b)) {
   // Accumulators and loaded elements take half of the registers at most.
   constexpr int64_t most = 8;
-  if (!pool || b.target.isDevice() || b.target.smallCode ||
-      b.target.wholeRegisters)
+  if (!pool || b.target.smallCode || b.target.wholeRegisters)
     return;
   std::optional<int64_t> size = dimsOf(b.result()).back().known();
   if (!size)
