@@ -7,6 +7,7 @@
 #include "passes/schedule/tiles/DotTile.h"
 #include "passes/schedule/tiles/FlatStore.h"
 #include "passes/schedule/tiles/HalfTile.h"
+#include "passes/schedule/tiles/PackedRows.h"
 #include "passes/schedule/tiles/PanelKernel.h"
 #include "passes/schedule/tiles/PooledTile.h"
 #include "passes/schedule/tiles/RowTiles.h"
@@ -43,6 +44,8 @@ public:
       allowInPlace();
     Dim outer = product(ArrayRef(dimsOf(conv.getResult())).drop_back(2));
     bool panelsOutside = b.plan.word("order") == "panels";
+    if (auto block = b.plan.optionalNumber("packed"))
+      return packedMatrix(*block);
     if (isMatrix)
       return matrix(ConvolutionAnchor{conv, pool}.positions(), panelsOutside);
     if (panelsOutside)
@@ -54,7 +57,7 @@ public:
   }
 
   void emitRow(ArrayRef<Expr> position, ArrayRef<Expr> read,
-               ArrayRef<Expr> stored) {
+               ArrayRef<Expr> stored, const PackedMemory &memory) {
     if (!ConvolutionAnchor{conv, nullptr}.isMatrix())
       return windowRow(position, stored, std::nullopt);
     int64_t width = y.end()[-2];
@@ -64,6 +67,8 @@ public:
     };
     Expr from = named(firstOf(b.bufferOf(conv.getX()), read), "first_position"),
          to = named(firstOf(b.outputs[0], stored), "first_stored");
+    if (b.plan.optionalNumber("packed"))
+      return packedRow(from, to, width, memory);
     forRowTiles(b, width,
                 llvm::divideCeil(width, llvm::divideCeil(width, rows)),
                 [&](Expr first, int64_t count) {
@@ -102,6 +107,54 @@ private:
             pointwise(first, count, panel);
           });
         });
+  }
+
+  /// Emits a pointwise convolution whose input is packed in blocks of `block`
+  /// positions.
+  void packedMatrix(int64_t block) {
+    ConvolutionAnchor anchor{conv, pool};
+    PackedWork work{*anchor.positions().known(), anchor.channels(), channels,
+                    type};
+    PackedRows packed(
+        b, work,
+        {{rows, 0, 1}, block, b.plan.optionalNumber("parts").value_or(1)});
+    packed.emit(
+        [&](Expr position, Expr k) { return loadPointwise(position, k); },
+        [&](PackedRows::ForTiles forTiles) {
+          forPanelsHere([&](const Panel &panel) {
+            forTiles([&](Expr first, int64_t count, Expr start) {
+              named(first, "position");
+              packedTile(packed, panel, first, count, start, first);
+            });
+          });
+        });
+  }
+
+  /// Emits `width` positions from `from` on, in tiles that are packed one by
+  /// one, and stores the results from position `to` on.
+  void packedRow(Expr from, Expr to, int64_t width,
+                 const PackedMemory &memory) {
+    PackedRows packed(b, {width, panels.columns, channels, type},
+                      {{rows, 0, 1}, rows, 1}, memory);
+    forRowTiles(b, width, rows, [&](Expr first, int64_t count) {
+      named(first, "column");
+      Expr position = named(from + first, "position"),
+           stored = named(to + first, "stored");
+      packed.pack(position, count, b.index(0),
+                  [&](Expr at, Expr k) { return loadPointwise(at, k); });
+      forPanelsHere([&](const Panel &panel) {
+        packedTile(packed, panel, position, count, b.index(0), stored);
+      });
+    });
+  }
+
+  /// Loads input channels from `k` on at a position of a pointwise convolution.
+  Expr loadPointwise(Expr position, Expr k) {
+    if (Value flat = asMatrix(b, b.bufferOf(conv.getX()), channels))
+      return b.loadFrom(flat, type, {position, k});
+    Exprs at = imagePosition(position, x, 0);
+    at.push_back(k);
+    return b.load(conv.getX(), at);
   }
 
   /// Allows the result to overwrite operands of the epilogue.
@@ -322,6 +375,13 @@ private:
       done += part.count;
     }
     tile = lastSums(tile, panel);
+    finishPointwise(tile, panel, first, stored);
+  }
+
+  /// Stores the results of a tile of a pointwise convolution, whose first
+  /// position is `first`, from position `stored` of the result on.
+  void finishPointwise(Tile &tile, const Panel &panel, Expr first,
+                       Expr stored) {
     auto bias = [&](Expr sum, Expr column) {
       return withBias(sum, column, panel);
     };
@@ -331,6 +391,24 @@ private:
         at.push_back(column);
         return at;
       });
+  }
+
+  /// Emits a tile of packed rows, which begin at element `start`, and stores the
+  /// results from position `stored` on.
+  void packedTile(PackedRows &packed, const Panel &panel, Expr first,
+                  int64_t count, Expr start, Expr stored) {
+    Tile tile = firstSums(count, panel);
+    ArrayRef<int64_t> lanes = panel.vectors.lanes;
+    packed.accumulate(
+        tile, start,
+        [&](Expr k, size_t v) {
+          return panels.load(
+              b, panel.number, k,
+              std::accumulate(lanes.begin(), lanes.begin() + v, int64_t(0)),
+              lanes[v]);
+        },
+        "input_channel");
+    finishPointwise(tile, panel, first, stored);
   }
 
   /// Returns the index, among all input channels, of input channel `c` of the
@@ -618,8 +696,9 @@ void emitConvolution(KernelBuilder &b, ConvOp conv, Operation *pool) {
 }
 
 void emitConvolutionRow(KernelBuilder &b, ConvOp conv, ArrayRef<Expr> position,
-                        ArrayRef<Expr> read, ArrayRef<Expr> stored) {
-  ConvolutionLoops(b, conv, nullptr).emitRow(position, read, stored);
+                        ArrayRef<Expr> read, ArrayRef<Expr> stored,
+                        const PackedMemory &packed) {
+  ConvolutionLoops(b, conv, nullptr).emitRow(position, read, stored, packed);
 }
 
 } // namespace ingot::schedule
