@@ -664,6 +664,10 @@ private:
       column(part, k, 0, tile.rows);
       return part.sums;
     };
+    if (TransposeOp image = imageOfColumns(conv, b.group.isStrict(), b.target);
+        image && !place.isAnywhere &&
+        columnsOfTile(tile.rows) >= b.target.maxLanes(type))
+      return columnsOfImage(tile, kernelRow, at, start, panel, image);
     if (!place.isAnywhere) {
       tile.sums = b.loop(columns.kernel, tile.sums, oneColumn);
       return;
@@ -671,6 +675,61 @@ private:
     auto [lo, hi] =
         insideWindow(start, columns.kernel, columns.dilation, columns.input);
     tile.sums = b.loop(lo, hi, 1, tile.sums, oneColumn);
+  }
+
+  /// Returns the number of adjacent input columns that `windows` windows read.
+  int64_t columnsOfTile(int64_t windows) const {
+    return (windows - 1) * columns.stride + columns.kernel;
+  }
+
+  /// Adds the products of a kernel row to a tile whose windows are inside of the
+  /// input. Loads adjacent columns of `image`, from `start` on, in vectors.
+  void columnsOfImage(Tile &tile, Expr kernelRow, ArrayRef<Expr> at, Expr start,
+                      const Panel &panel, TransposeOp image) {
+    int64_t lanes = b.target.maxLanes(type), count = columnsOfTile(tile.rows);
+    // The last vector overlaps the previous one.
+    auto firstOf = [&](int64_t vector) {
+      return std::min(vector * lanes, count - lanes);
+    };
+    auto load = [&](Expr channel, int64_t first) {
+      Exprs index(at.begin(), at.end()), from(x.size());
+      index.push_back(
+          named(start + double(first), "input_column_" + Twine(first)));
+      index.push_back(channel);
+      for (auto [axis, i] : llvm::zip(image.getPerm(), index))
+        from[axis] = i;
+      return b.withLanes(lanes, [&] {
+        return named(b.load(image.getX(), from), "x_" + Twine(first));
+      });
+    };
+    Expr before =
+        named(kernelRow * double(columns.kernel * channels), "first_step");
+    tile.sums =
+        b.loop(channels, tile.sums, [&](Expr channel, ArrayRef<Expr> carried) {
+          named(channel, "input_channel");
+          Tile part = tile;
+          part.sums.assign(carried.begin(), carried.end());
+          Exprs loaded;
+          for (int64_t first = 0; first < count; first += lanes)
+            loaded.push_back(load(channel, firstOf(first / lanes)));
+          for (int64_t k = 0; k < columns.kernel; ++k) {
+            Expr step = named(before + channel + double(k * channels), "step");
+            int64_t offset = 0;
+            for (auto [v, width] : llvm::enumerate(tile.columns.lanes)) {
+              Expr w = named(panels.load(b, panel.number, step, offset, width),
+                             "w_" + Twine(v));
+              offset += width;
+              for (int64_t row = 0; row < tile.rows; ++row) {
+                int64_t read = row * columns.stride + k, vector = read / lanes;
+                Expr factor =
+                    lanesOf(b, loaded[vector], read - firstOf(vector), 1);
+                Expr &sum = part.at(row, v);
+                sum = named(fma(factor, w, sum), part.nameAt("sum", row, v));
+              }
+            }
+          }
+          return part.sums;
+        });
   }
 
   KernelBuilder &b;
@@ -690,6 +749,24 @@ private:
 };
 
 } // namespace
+
+TransposeOp imageOfColumns(ConvOp conv, bool isStrict,
+                           const TargetDescription &target) {
+  auto transpose = conv.getX().getDefiningOp<TransposeOp>();
+  ArrayRef<int64_t> x = shapeOf(conv.getX());
+  Type type = elementOf(conv.getX());
+  // Strides above the number of lanes would leave lanes unused.
+  bool suits = transpose && isa<BlockArgument>(transpose.getX()) &&
+               isa<Float32Type>(type) && target.multiplyByLane && !isStrict &&
+               target.vectorRegisters >= 32 && conv.getGroups() == 1 &&
+               x.back() < target.maxLanes(type) &&
+               shapeOf(conv.getW()).size() > 2 &&
+               conv.getStrides().back() < target.maxLanes(type) &&
+               conv.getDilations().back() == 1;
+  return suits && transpose.getPerm()[x.size() - 2] == int64_t(x.size()) - 1
+             ? transpose
+             : TransposeOp();
+}
 
 void emitConvolution(KernelBuilder &b, ConvOp conv, Operation *pool) {
   ConvolutionLoops(b, conv, pool).emit();

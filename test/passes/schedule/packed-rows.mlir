@@ -36,3 +36,24 @@ kernel.func @convolution(%x: tensor<1x2x5x16xf32>, %p: tensor<128xf32>) -> tenso
       : (tensor<1x2x5x16xf32>, tensor<1x1x16x8xf32>) -> tensor<1x2x5x8xf32>
   kernel.return %y : tensor<1x2x5x8xf32>
 }
+
+// An image whose channels become the last axis is read by columns: three
+// vectors hold the nine columns that the windows of four outputs read in a
+// channel, the last of them beginning at column 5. Each of the three kernel
+// columns multiplies lanes of these vectors.
+// CHECK-LABEL: @image(
+// CHECK: scf.for %{{.*}} = %c0{{.*}} to %c3
+// CHECK: scf.for %{{.*}} = %c0{{.*}} to %c3
+// CHECK-COUNT-3: vector.load %arg0{{.*}} vector<4xf32>
+// CHECK-NOT: memref.load
+// CHECK-COUNT-12: vector.fma
+// CHECK-NOT: vector.fma
+// CHECK: return
+kernel.func @image(%x: tensor<1x3x3x9xf32>, %p: tensor<108xf32>) -> tensor<1x1x4x4xf32>
+    attributes {strategy = "convolution", plan = {columns = 4, order = "tiles", rows = 4, splits = 1}} {
+  %w = graph.unpack_panels %p {panel = 4 : i64, tail = 0 : i64, group = 1 : i64} : (tensor<108xf32>) -> tensor<3x3x3x4xf32>
+  %t = graph.transpose %x {perm = array<i64: 0, 2, 3, 1>} : (tensor<1x3x3x9xf32>) -> tensor<1x3x9x3xf32>
+  %y = graph.conv %t, %w {strides = array<i64: 2, 2>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, groups = 1 : i64}
+      : (tensor<1x3x9x3xf32>, tensor<3x3x3x4xf32>) -> tensor<1x1x4x4xf32>
+  kernel.return %y : tensor<1x1x4x4xf32>
+}
