@@ -3,6 +3,7 @@
 #include "codegen/kernel/KernelPrinter.h"
 
 #include "dialects/kernel/KernelDialect.h"
+#include "dialects/kernel/LoopAttributes.h"
 
 #include "mlir/IR/Matchers.h"
 
@@ -81,6 +82,14 @@ void KernelPrinter::printLoop(scf::ForOp loop) {
   // that requests it, so INGOT_UNROLLED is a macro.
   if (auto unrolled = loop->getAttrOfType<BoolAttr>(kernel::kUnrolledAttr))
     out.line(unrolled.getValue() ? "INGOT_UNROLLED" : "#pragma GCC unroll 1");
+  if (auto count = loop->getAttrOfType<IntegerAttr>(kernel::kUnrollCountAttr))
+    out.line("#pragma GCC unroll " + Twine(count.getInt()));
+  if (auto count =
+          loop->getAttrOfType<IntegerAttr>(kernel::kClangUnrollCountAttr)) {
+    out.line("#if defined(__clang__)");
+    out.line("#pragma clang loop unroll_count(" + Twine(count.getInt()) + ")");
+    out.line("#endif");
+  }
   if (loop->hasAttr(kernel::kScalarAttr))
     out.line("#pragma clang loop vectorize(disable)");
   SourceMap::Mark mark(context.map, out, SourceMap::Kind::Loop, loop);

@@ -3,6 +3,7 @@
 
 #include "dialects/kernel/DotLane.h"
 #include "dialects/kernel/KernelDialect.h"
+#include "dialects/kernel/LoopAttributes.h"
 #include "dialects/kernel/Notes.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -176,6 +177,15 @@ LogicalResult KernelDialect::verifyOperationAttribute(Operation *op,
                ? success()
                : op->emitOpError() << "attribute '" << kUnrolledAttr
                                    << "' says true or false of loops";
+  if (attr.getName() == kUnrollCountAttr ||
+      attr.getName() == kClangUnrollCountAttr) {
+    auto count = dyn_cast<IntegerAttr>(attr.getValue());
+    return op->getName().getStringRef() == "scf.for" && count &&
+                   count.getType().isInteger(64) && count.getInt() > 1
+               ? success()
+               : op->emitOpError() << "attribute " << attr.getName()
+                                   << " is a number above 1, of loops";
+  }
   if (attr.getName() == kScalarAttr)
     return op->getName().getStringRef() == "scf.for" &&
                    isa<UnitAttr>(attr.getValue())

@@ -151,7 +151,21 @@ SmallVector<int64_t> RowChain::scratchBytes() const {
     bytes.push_back(rowBytes(filter.getX()) * shapeOf(filter.getW())[0]);
   if (last)
     bytes.push_back(rowBytes(filter.getResult()));
+  if (int64_t packed = packedElements())
+    bytes.push_back(packed * bytesPerElement(elementOf(filter.getX())));
   return bytes;
+}
+
+int64_t RowChain::packedElements() const {
+  int64_t most = 0;
+  for (GroupOp stage : {first, last}) {
+    Plan plan(stage ? stage.getPlanAttr() : DictionaryAttr());
+    if (!stage || !stage.getPlanAttr() || !plan.optionalNumber("packed"))
+      continue;
+    for (auto conv : stage.getBody().front().getOps<ConvOp>())
+      most = std::max(most, plan.number("rows") * shapeOf(conv.getX()).back());
+  }
+  return most;
 }
 
 int64_t RowChain::parts(const TargetDescription &target) const {

@@ -31,9 +31,12 @@ struct RowChain {
   llvm::SmallVector<graph::GroupOp> stages() const;
   /// Returns the bytes of each scratch buffer that a thread needs between the
   /// convolutions of the chain: if there is a `first`, for the rows that a
-  /// depthwise window covers, and if there is a `last`, for one row of the
-  /// depthwise result.
+  /// depthwise window covers; if there is a `last`, for one row of the depthwise
+  /// result; and if one of them packs its input, for the packed rows of a tile.
   llvm::SmallVector<int64_t> scratchBytes() const;
+  /// Returns the elements that a tile of packed rows of `first` or `last` takes
+  /// at most; 0 if neither packs its input.
+  int64_t packedElements() const;
   /// A number of parts of the image rows that two or four threads can share
   /// evenly.
   static constexpr int64_t enoughParts = 4;

@@ -14,13 +14,19 @@
 //   "panels"  For each panel of weights, the kernel processes all output
 //             positions. It reads the weights once. The choice for large
 //             weights.
+//
+// A pointwise convolution may pack its input (PackedRows.h): the entry `packed`
+// is the number of positions that are packed at once, and `parts` the number of
+// parts for threads.
 
+#include "dialects/graph/ElementsData.h"
 #include "passes/schedule/Anchors.h"
 #include "passes/schedule/GroupCost.h"
 #include "passes/schedule/Strategy.h"
 #include "passes/schedule/tiles/ColumnTiles.h"
 #include "passes/schedule/tiles/ConvolutionLoops.h"
 #include "passes/schedule/tiles/ConvolutionTiles.h"
+#include "passes/schedule/tiles/PackedRows.h"
 #include "passes/schedule/tiles/PanelKernel.h"
 
 using namespace mlir;
@@ -43,6 +49,8 @@ public:
     static const StringLiteral orders[] = {"tiles", "panels"};
     static const PlanKey keys[] = {{"columns", 1, 1 << 16},
                                    {"order", 0, 0, orders},
+                                   {"packed", 1, 1 << 30, {}, true},
+                                   {"parts", 1, 64, {}, true},
                                    {"rows", 1, 1 << 16},
                                    {"splits", 1, 4}};
     return keys;
@@ -63,6 +71,12 @@ public:
                         (anchor.weightBytes() > group.target.residentBytes() ||
                          movesLanes(anchor, group.target));
     SmallVector<Plan> plans;
+    if (auto work = packableWork(group, anchor);
+        work && !group.savesMemory && !tiles.empty())
+      if (auto choice =
+              packedChoice(*work, tiles.front(), packed ? packed.getPanel() : 0,
+                           paysToFork(group), group.target))
+        plans.push_back(packedPlan(group, *choice, lanes));
     auto add = [&](const TileChoice &tile, bool panelsOutside) {
       bool isSplit =
           anchor.isMatrix() && !group.isStrict() && !model.isOfBytes();
@@ -76,10 +90,32 @@ public:
     };
     for (const TileChoice &tile : tiles) {
       add(tile, weightsFirst);
-      if (plans.size() == 1 && !anchor.pool)
+      if (&tile == tiles.data() && !anchor.pool)
         add(tile, !weightsFirst);
     }
     return plans;
+  }
+
+  SmallVector<int64_t> scratchBytes(GroupOnTarget group,
+                                    const Plan &plan) const override {
+    auto block = plan.optionalNumber("packed");
+    if (!block)
+      return {};
+    auto anchor = ConvolutionAnchor::of(group);
+    PackedChoice choice{{}, *block, plan.optionalNumber("parts").value_or(1)};
+    return {choice.elements(anchor.steps()) * bytesPerElement(anchor.type())};
+  }
+
+  std::optional<Plan> planWithin(GroupOnTarget group,
+                                 int64_t bytes) const override {
+    SmallVector<Plan> all = plans(group);
+    if (!all.front().optionalNumber("packed"))
+      return std::nullopt;
+    auto found = llvm::find_if(all, [&](const Plan &plan) {
+      SmallVector<int64_t> needed = scratchBytes(group, plan);
+      return needed.empty() || needed.front() <= bytes;
+    });
+    return found == all.end() ? std::nullopt : std::make_optional(*found);
   }
 
   double cost(GroupOnTarget group, const Plan &plan) const override {
@@ -97,6 +133,14 @@ public:
                                        anchor.weights());
         !why.empty())
       return why;
+    if (auto block = plan.optionalNumber("packed")) {
+      auto work = packableWork(group, anchor);
+      if (!work || plan.number("splits") != 1)
+        return "the plan packs the input, which is possible only for pointwise "
+               "convolutions of floats whose sizes are known when compiling "
+               "and whose sums are not split";
+      return refusePacked(*work, tile, *block, group.target);
+    }
     if (model.isOfBytes() && plan.number("splits") != 1)
       return "int8 products do not support split sums: splits must be 1";
     if (anchor.pool &&
@@ -149,6 +193,31 @@ public:
   }
 
 private:
+  /// Returns the matrix product that a convolution with packed input consists
+  /// of; nothing if the input cannot be packed.
+  static std::optional<PackedWork> packableWork(GroupOnTarget group,
+                                                ConvolutionAnchor anchor) {
+    ConvOp conv = anchor.conv;
+    auto positions = anchor.positions().known();
+    if (!anchor.isMatrix() || !positions || conv.getGroups() != 1 ||
+        !isa<BlockArgument>(conv.getX()) || dotForm(conv, group.target) ||
+        !isa<Float32Type, Float64Type>(anchor.type()))
+      return std::nullopt;
+    return PackedWork{*positions, anchor.channels(), anchor.steps(),
+                      anchor.type()};
+  }
+
+  static Plan packedPlan(GroupOnTarget group, const PackedChoice &choice,
+                         int64_t lanes) {
+    return Plan(group.block->getParentOp()->getContext(),
+                {{"columns", choice.tile.vectors * lanes},
+                 {"packed", choice.block},
+                 {"parts", choice.parts},
+                 {"rows", choice.tile.rows},
+                 {"splits", 1}},
+                {{"order", "tiles"}});
+  }
+
   /// Whether the order "tiles" makes compilers move the lanes of inputs into
   /// vectors of their own. If the inputs of a position are a single vector, the
   /// loop over panels does not change them. clang 22 then copies each of their

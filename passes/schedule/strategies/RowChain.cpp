@@ -42,6 +42,8 @@ public:
                        elementOf(filter().getX()));
     if (chain.last)
       line = b.scratch({parts, 1, y[2], y[3]}, elementOf(filter().getResult()));
+    if (int64_t elements = chain.packedElements())
+      packed = b.scratch({parts, elements}, elementOf(filter().getX()));
     int64_t all = images * rows;
     if (!paysToFork(b.group))
       return part(b.index(0), b.index(0), b.index(all));
@@ -89,7 +91,7 @@ private:
                emitStage(chain.last, line, b.outputs[0],
                          [&](KernelBuilder &stage, ConvOp conv) {
                            emitConvolutionRow(stage, conv, position, single,
-                                              position);
+                                              position, {packed, memory});
                          });
              return {below};
            });
@@ -110,7 +112,8 @@ private:
           stored{memory, named(input % double(axis.kernel), "slot")};
       emitStage(chain.first, Value(), ring,
                 [&](KernelBuilder &stage, ConvOp conv) {
-                  emitConvolutionRow(stage, conv, position, position, stored);
+                  emitConvolutionRow(stage, conv, position, position, stored,
+                                     {packed, memory});
                 });
     });
     return below;
@@ -152,7 +155,7 @@ private:
   ArrayRef<int64_t> x, y;
   WindowAxis axis; // the axis of image rows
   int64_t images, rows;
-  Value ring, line;
+  Value ring, line, packed;
 };
 
 class RowChainStrategy : public Strategy {

@@ -7,6 +7,7 @@
 #include "passes/schedule/tiles/DotTile.h"
 #include "passes/schedule/tiles/FlatStore.h"
 #include "passes/schedule/tiles/HalfTile.h"
+#include "passes/schedule/tiles/PackedRows.h"
 #include "passes/schedule/tiles/PairTile.h"
 #include "passes/schedule/tiles/PanelKernel.h"
 #include "passes/schedule/tiles/PooledTile.h"
@@ -44,6 +45,8 @@ public:
       allowInPlace();
     Dim outer = product(ArrayRef(dimsOf(conv.getResult())).drop_back(2));
     bool panelsOutside = b.plan.word("order") == "panels";
+    if (auto block = b.plan.optionalNumber("packed"))
+      return packedMatrix(*block);
     if (isMatrix)
       return matrix(ConvolutionAnchor{conv, pool}.positions(), panelsOutside);
     if (panelsOutside)
@@ -55,7 +58,7 @@ public:
   }
 
   void emitRow(ArrayRef<Expr> position, ArrayRef<Expr> read,
-               ArrayRef<Expr> stored) {
+               ArrayRef<Expr> stored, const PackedMemory &memory) {
     if (!ConvolutionAnchor{conv, nullptr}.isMatrix())
       return windowRow(position, stored, std::nullopt);
     int64_t width = y.end()[-2];
@@ -65,6 +68,8 @@ public:
     };
     Expr from = named(firstOf(b.bufferOf(conv.getX()), read), "first_position"),
          to = named(firstOf(b.outputs[0], stored), "first_stored");
+    if (b.plan.optionalNumber("packed"))
+      return packedRow(from, to, width, memory);
     forRowTiles(b, width,
                 llvm::divideCeil(width, llvm::divideCeil(width, rows)),
                 [&](Expr first, int64_t count) {
@@ -103,6 +108,54 @@ private:
             pointwise(first, count, panel);
           });
         });
+  }
+
+  /// Emits a pointwise convolution whose input is packed in blocks of `block`
+  /// positions.
+  void packedMatrix(int64_t block) {
+    ConvolutionAnchor anchor{conv, pool};
+    PackedWork work{*anchor.positions().known(), anchor.channels(), channels,
+                    type};
+    PackedRows packed(
+        b, work,
+        {{rows, 0, 1}, block, b.plan.optionalNumber("parts").value_or(1)});
+    packed.emit(
+        [&](Expr position, Expr k) { return loadPointwise(position, k); },
+        [&](PackedRows::ForTiles forTiles) {
+          forPanelsHere([&](const Panel &panel) {
+            forTiles([&](Expr first, int64_t count, Expr start) {
+              named(first, "position");
+              packedTile(packed, panel, first, count, start, first);
+            });
+          });
+        });
+  }
+
+  /// Emits `width` positions from `from` on, in tiles that are packed one by
+  /// one, and stores the results from position `to` on.
+  void packedRow(Expr from, Expr to, int64_t width,
+                 const PackedMemory &memory) {
+    PackedRows packed(b, {width, panels.columns, channels, type},
+                      {{rows, 0, 1}, rows, 1}, memory);
+    forRowTiles(b, width, rows, [&](Expr first, int64_t count) {
+      named(first, "column");
+      Expr position = named(from + first, "position"),
+           stored = named(to + first, "stored");
+      packed.pack(position, count, b.index(0),
+                  [&](Expr at, Expr k) { return loadPointwise(at, k); });
+      forPanelsHere([&](const Panel &panel) {
+        packedTile(packed, panel, position, count, b.index(0), stored);
+      });
+    });
+  }
+
+  /// Loads input channels from `k` on at a position of a pointwise convolution.
+  Expr loadPointwise(Expr position, Expr k) {
+    if (Value flat = asMatrix(b, b.bufferOf(conv.getX()), channels))
+      return b.loadFrom(flat, type, {position, k});
+    Exprs at = imagePosition(position, x, 0);
+    at.push_back(k);
+    return b.load(conv.getX(), at);
   }
 
   /// Allows the result to overwrite operands of the epilogue.
@@ -327,6 +380,13 @@ private:
       done += part.count;
     }
     tile = lastSums(tile, panel);
+    finishPointwise(tile, panel, first, stored);
+  }
+
+  /// Stores the results of a tile of a pointwise convolution, whose first
+  /// position is `first`, from position `stored` of the result on.
+  void finishPointwise(Tile &tile, const Panel &panel, Expr first,
+                       Expr stored) {
     auto bias = [&](Expr sum, Expr column) {
       return withBias(sum, column, panel);
     };
@@ -336,6 +396,24 @@ private:
         at.push_back(column);
         return at;
       });
+  }
+
+  /// Emits a tile of packed rows, which begin at element `start`, and stores the
+  /// results from position `stored` on.
+  void packedTile(PackedRows &packed, const Panel &panel, Expr first,
+                  int64_t count, Expr start, Expr stored) {
+    Tile tile = firstSums(count, panel);
+    ArrayRef<int64_t> lanes = panel.vectors.lanes;
+    packed.accumulate(
+        tile, start,
+        [&](Expr k, size_t v) {
+          return panels.load(
+              b, panel.number, k,
+              std::accumulate(lanes.begin(), lanes.begin() + v, int64_t(0)),
+              lanes[v]);
+        },
+        "input_channel");
+    finishPointwise(tile, panel, first, stored);
   }
 
   /// Returns the index, among all input channels, of input channel `c` of the
@@ -594,6 +672,10 @@ private:
       column(part, k, 0, tile.rows);
       return part.sums;
     };
+    if (TransposeOp image = imageOfColumns(conv, b.group.isStrict(), b.target);
+        image && !place.isAnywhere &&
+        columnsOfTile(tile.rows) >= b.target.maxLanes(type))
+      return columnsOfImage(tile, kernelRow, at, start, panel, image);
     if (!place.isAnywhere) {
       tile.sums = b.loop(columns.kernel, tile.sums, oneColumn);
       return;
@@ -601,6 +683,61 @@ private:
     auto [lo, hi] =
         insideWindow(start, columns.kernel, columns.dilation, columns.input);
     tile.sums = b.loop(lo, hi, 1, tile.sums, oneColumn);
+  }
+
+  /// Returns the number of adjacent input columns that `windows` windows read.
+  int64_t columnsOfTile(int64_t windows) const {
+    return (windows - 1) * columns.stride + columns.kernel;
+  }
+
+  /// Adds the products of a kernel row to a tile whose windows are inside of the
+  /// input. Loads adjacent columns of `image`, from `start` on, in vectors.
+  void columnsOfImage(Tile &tile, Expr kernelRow, ArrayRef<Expr> at, Expr start,
+                      const Panel &panel, TransposeOp image) {
+    int64_t lanes = b.target.maxLanes(type), count = columnsOfTile(tile.rows);
+    // The last vector overlaps the previous one.
+    auto firstOf = [&](int64_t vector) {
+      return std::min(vector * lanes, count - lanes);
+    };
+    auto load = [&](Expr channel, int64_t first) {
+      Exprs index(at.begin(), at.end()), from(x.size());
+      index.push_back(
+          named(start + double(first), "input_column_" + Twine(first)));
+      index.push_back(channel);
+      for (auto [axis, i] : llvm::zip(image.getPerm(), index))
+        from[axis] = i;
+      return b.withLanes(lanes, [&] {
+        return named(b.load(image.getX(), from), "x_" + Twine(first));
+      });
+    };
+    Expr before =
+        named(kernelRow * double(columns.kernel * channels), "first_step");
+    tile.sums =
+        b.loop(channels, tile.sums, [&](Expr channel, ArrayRef<Expr> carried) {
+          named(channel, "input_channel");
+          Tile part = tile;
+          part.sums.assign(carried.begin(), carried.end());
+          Exprs loaded;
+          for (int64_t first = 0; first < count; first += lanes)
+            loaded.push_back(load(channel, firstOf(first / lanes)));
+          for (int64_t k = 0; k < columns.kernel; ++k) {
+            Expr step = named(before + channel + double(k * channels), "step");
+            int64_t offset = 0;
+            for (auto [v, width] : llvm::enumerate(tile.columns.lanes)) {
+              Expr w = named(panels.load(b, panel.number, step, offset, width),
+                             "w_" + Twine(v));
+              offset += width;
+              for (int64_t row = 0; row < tile.rows; ++row) {
+                int64_t read = row * columns.stride + k, vector = read / lanes;
+                Expr factor =
+                    lanesOf(b, loaded[vector], read - firstOf(vector), 1);
+                Expr &sum = part.at(row, v);
+                sum = named(fma(factor, w, sum), part.nameAt("sum", row, v));
+              }
+            }
+          }
+          return part.sums;
+        });
   }
 
   KernelBuilder &b;
@@ -621,13 +758,32 @@ private:
 
 } // namespace
 
+TransposeOp imageOfColumns(ConvOp conv, bool isStrict,
+                           const TargetDescription &target) {
+  auto transpose = conv.getX().getDefiningOp<TransposeOp>();
+  ArrayRef<int64_t> x = shapeOf(conv.getX());
+  Type type = elementOf(conv.getX());
+  // Strides above the number of lanes would leave lanes unused.
+  bool suits = transpose && isa<BlockArgument>(transpose.getX()) &&
+               isa<Float32Type>(type) && target.multiplyByLane && !isStrict &&
+               target.vectorRegisters >= 32 && conv.getGroups() == 1 &&
+               x.back() < target.maxLanes(type) &&
+               shapeOf(conv.getW()).size() > 2 &&
+               conv.getStrides().back() < target.maxLanes(type) &&
+               conv.getDilations().back() == 1;
+  return suits && transpose.getPerm()[x.size() - 2] == int64_t(x.size()) - 1
+             ? transpose
+             : TransposeOp();
+}
+
 void emitConvolution(KernelBuilder &b, ConvOp conv, Operation *pool) {
   ConvolutionLoops(b, conv, pool).emit();
 }
 
 void emitConvolutionRow(KernelBuilder &b, ConvOp conv, ArrayRef<Expr> position,
-                        ArrayRef<Expr> read, ArrayRef<Expr> stored) {
-  ConvolutionLoops(b, conv, nullptr).emitRow(position, read, stored);
+                        ArrayRef<Expr> read, ArrayRef<Expr> stored,
+                        const PackedMemory &packed) {
+  ConvolutionLoops(b, conv, nullptr).emitRow(position, read, stored, packed);
 }
 
 } // namespace ingot::schedule

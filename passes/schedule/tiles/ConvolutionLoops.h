@@ -16,12 +16,13 @@
 #ifndef INGOT_PASSES_SCHEDULE_TILES_CONVOLUTIONLOOPS_H
 #define INGOT_PASSES_SCHEDULE_TILES_CONVOLUTIONLOOPS_H
 
-#include "passes/schedule/KernelBuilder.h"
+#include "passes/schedule/tiles/PackedRows.h"
 
 namespace ingot::schedule {
 
 /// Builds the loops of a convolution, and of the pool that follows it if `pool`
-/// is not null, by `b.plan`: {columns, order, rows, splits}.
+/// is not null, by `b.plan`: {columns, order, rows, splits}, and {packed, parts}
+/// if it packs the input.
 void emitConvolution(KernelBuilder &b, graph::ConvOp conv,
                      mlir::Operation *pool);
 
@@ -30,10 +31,12 @@ void emitConvolution(KernelBuilder &b, graph::ConvOp conv,
 /// that row in the result's buffer. `read` is the index of the input row in the
 /// input's buffer; it is used for pointwise convolutions only. Operators after
 /// the convolution must read operands of the result's shape at `stored` only.
+/// If the plan packs the input, each tile packs its rows in `packed`.
 void emitConvolutionRow(KernelBuilder &b, graph::ConvOp conv,
                         llvm::ArrayRef<graph::Expr> position,
                         llvm::ArrayRef<graph::Expr> read,
-                        llvm::ArrayRef<graph::Expr> stored);
+                        llvm::ArrayRef<graph::Expr> stored,
+                        const PackedMemory &packed);
 
 } // namespace ingot::schedule
 

@@ -8,6 +8,15 @@
 
 namespace ingot::schedule {
 
+/// Returns the transpose in the convolution's group that makes the channels of
+/// an image in memory the last axis, if tiles read adjacent columns of that image
+/// in vectors: for each kernel row and each of the few channels, they load the
+/// columns of all windows of a tile, and multiply by their lanes. Null if tiles
+/// do not, for example in strict mode, since the kernel columns of a channel are
+/// then added up before the next channel.
+graph::TransposeOp imageOfColumns(graph::ConvOp conv, bool isStrict,
+                                  const TargetDescription &target);
+
 /// The cost model of a convolution's tiles, for f32 and f64 or for dot products
 /// of narrow types.
 class ConvolutionTiles {
@@ -69,7 +78,8 @@ private:
   bool loadsSingly(int64_t lanes) {
     mlir::Value x = anchor.conv.getX();
     return graph::shapeOf(x).back() < lanes &&
-           !mlir::isa<mlir::BlockArgument>(x);
+           !mlir::isa<mlir::BlockArgument>(x) &&
+           !imageOfColumns(anchor.conv, /*isStrict=*/false, target);
   }
 
   ConvolutionAnchor anchor;

@@ -3,6 +3,7 @@
 #include "dialects/graph/ElementsData.h"
 #include "dialects/graph/ShortSums.h"
 #include "passes/schedule/Anchors.h"
+#include "passes/schedule/tiles/PackedRows.h"
 #include "passes/schedule/tiles/RowTiles.h"
 
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -347,6 +348,8 @@ void accumulate(KernelBuilder &b, Tile &tile, int64_t firstRow, int64_t lastRow,
                                   tile.columns.lanes[i % vectors]));
   auto trip = [&](Expr k, ArrayRef<Expr> carried) {
     named(k, stride == 1 ? stepName : StringRef("iteration"));
+    if (width > 1 && stride == width && lastRow - firstRow == tile.rows)
+      unrollSteps(b, trips);
     Exprs next(carried.begin(), carried.end()), factors;
     for (int64_t s = 0; s < stride; ++s) {
       Expr at = stride == 1 ? k

@@ -175,6 +175,16 @@ func.func @unrolled() {
 
 // -----
 
+func.func @unroll_count(%end: index) {
+  %c0 = arith.constant 0 : index
+  // expected-error @+1 {{attribute "kernel.unroll_count" is a number above 1, of loops}}
+  scf.for %i = %c0 to %end step %end {
+  } {kernel.unroll_count = 1 : i64}
+  return
+}
+
+// -----
+
 func.func @mbarrier_of_others(%g: memref<4xi64>, %i: index) {
   // expected-error @+1 {{has mbarriers in 'memref<4xi64>', not a list of i64 that the block shares}}
   kernel.init_mbarrier %g[%i] for 1 : memref<4xi64>
