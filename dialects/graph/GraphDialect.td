@@ -24,7 +24,9 @@ def Graph_Dialect : Dialect {
     Attributes of contractions:
     - `graph.multiplied` (type): the reduced precision of the multiplications. f32 operands:
       tf32, if the values of both are tf32 numbers. f16 operands with an f32 result: f16, so
-      that products of a few adjacent steps may be summed in f16.
+      that products of a few adjacent steps may be summed in f16. bf16 operands of a
+      convolution with an f32 result: bf16, so that Winograd's algorithm may round the
+      transformed operands to bf16.
   }];
   let hasOperationAttrVerify = 1;
   let useDefaultAttributePrinterParser = 0;

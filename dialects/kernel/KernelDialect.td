@@ -19,6 +19,8 @@ def Kernel_Dialect : Dialect {
     - `kernel.unrolled` (bool): true: C++ compilers shall unroll the loop fully, so that
       arrays indexed by it stay in registers; false: they shall not unroll it, since a
       single iteration fills the registers.
+    - `kernel.unroll_count` (i64): C++ compilers shall unroll the loop this many times;
+      `kernel.clang_unroll_count` (i64): only clang shall do so.
     - `kernel.scalar` (unit): C++ compilers must not vectorize the loop.
     Attributes of loads:
     - `kernel.side_by_side` (unit): one of several loads of adjacent elements by one thread,
