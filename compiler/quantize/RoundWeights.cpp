@@ -182,8 +182,9 @@ static Grid chooseGrid(ArrayRef<float> numbers, ArrayRef<float> importance,
 static void forShortSums(const Weight &weight,
                          llvm::function_ref<void(ArrayRef<int64_t>)> visit) {
   bool isConv = weight.kind == WeightKind::Conv;
-  if (!isConv && weight.kind != WeightKind::Gemm &&
-      weight.kind != WeightKind::MatMul)
+  bool isMultiplied = isConv || weight.kind == WeightKind::Gemm ||
+                      weight.kind == WeightKind::MatMul;
+  if (!isMultiplied || weight.groups != 1)
     return;
   int64_t taps = 1;
   for (size_t d = 2; isConv && d < weight.shape.size(); ++d)

@@ -41,7 +41,8 @@ inline void setBits(Weight &weight, int bits) {
 /// elements by rows. With `moments`, the means and covariances of the operand,
 /// minimizes the error of the product, and returns the mean error of each row,
 /// to be added to a bias. If `moments` is null or empty, minimizes the error of
-/// the weights, and returns zeros.
+/// the weights, and returns zeros. Weights of 7 bits may be reduced further, so
+/// that sums of the products of four of them fit into 16 bits.
 std::vector<float> roundWeight(Weight &weight, llvm::ArrayRef<float> numbers,
                                const Moments *moments);
 

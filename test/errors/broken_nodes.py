@@ -41,6 +41,19 @@ def range_of_all_negative_numbers(folder):
     return model([node("Range", ["a", "b", "c"])], inputs=[], initializers=bounds, outputs=[info("y", ("n",), I64)])
 
 
+@case("invalid-node", node="the_node", text="each scale and size must be positive")
+def resized_to_a_negative_size(folder):
+    sizes = numpy_helper.from_array(np.array([1, 1, -1, 4], np.int64), "s")
+    return model([node("Resize", ["x", "", "", "s"])], inputs=[info("x", (1, 1, 4, 4))], initializers=[sizes])
+
+
+@case("invalid-node", node="the_node", text="each scale and size must be positive")
+def antialiased_to_nothing(folder):
+    sizes = numpy_helper.from_array(np.array([1, 1, 0, 4], np.int64), "s")
+    return model([node("Resize", ["x", "", "", "s"], mode="linear", antialias=1)], inputs=[info("x", (1, 1, 4, 4))],
+                 initializers=[sizes])
+
+
 @case("invalid-node", node="the_node", text="the output `output` cannot have the type tensor(string)")
 def identity_matrix_of_strings(folder):
     return model([node("EyeLike", ["x"], dtype=TensorProto.STRING)], inputs=[info("x", (2, 2))],

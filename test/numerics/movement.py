@@ -163,6 +163,9 @@ def resampling():
     for mode in ("linear", "cubic"):
         nodes = [helper.make_node("Resize", ["x", "", "", "n"], ["out"], mode=mode, antialias=1)]
         yield Case(f"resize-antialias-{mode}", nodes, {"x": x}, {"n": ints(1, 3, 8, 5)}, tolerance=1e-4)
+        nodes = [helper.make_node("Resize", ["x", "", "", "n"], ["out"], mode=mode, axes=[2, 3],
+                                  keep_aspect_ratio_policy="not_larger")]
+        yield Case(f"resize-policy-{mode}", nodes, {"x": x}, {"n": ints(8, 5)}, tolerance=1e-4)
     nodes = [helper.make_node("Resize", ["x", "", "s"], ["out"], mode="linear")]
     yield Case("resize-3d", nodes, {"x": data((1, 2, 5, 6, 7))}, {"s": np.array([1, 1, 2, 2, 2], np.float32)}, tolerance=1e-4)
     for mode, padding, corners in itertools.product(("linear", "nearest", "cubic"), ("zeros", "border", "reflection"), (0, 1)):

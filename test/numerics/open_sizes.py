@@ -314,6 +314,11 @@ def determined(ingot):
     twice = model([node("Concat", ["x", "x"], ["c"], axis=0), node("Mul", ["c", "z"])], [("x", F, ["n"]), ("z", F, ["2 * n"])])
     check(ingot, "twice a size", twice, [{"x": normal(1), "z": normal(2)}, {"x": normal(4), "z": normal(8)}], ("n=1..4",), [{"x": normal(2), "z": normal(3)}])
     check(ingot, "twice a fixed size", twice, [{"x": normal(4), "z": normal(8)}], ("n=4",))
+    # The bias has another name for the number of keys, which sorts before that of the queries.
+    biased = model([node("MultiHeadAttention", ["q", "q", "q", "", "", "a"], ["y"], num_heads=2, domain="com.microsoft")],
+                   [("q", F, [1, "seq", 8]), ("a", F, [1, 2, "seq", "keys"])])
+    biased.opset_import.append(helper.make_opsetid("com.microsoft", 1))
+    check(ingot, "an attention bias with another name for its keys", biased, [{"q": normal(1, n, 8), "a": normal(1, 2, n, n)} for n in (3, 1, 9)], ("*=1..9",))
 
 
 def indexed(ingot):

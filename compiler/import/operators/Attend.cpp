@@ -174,13 +174,13 @@ static Value fitBias(OnnxNode &node, Value bias, Value products) {
 /// is read where it lies. Keys and values get an axis of size 1. If each head
 /// has one query, the second axis takes the place of the axis of queries: a key
 /// head then has `times` queries.
-static AttentionOperands byShared(OnnxNode &node, AttentionOperands o,
-                                  int64_t times) {
+static AttentionOperands withSharedHeads(OnnxNode &node, AttentionOperands o,
+                                         int64_t times) {
   Dim heads = dimsOf(o.query)[1];
   bool hasOneQuery = dimsOf(o.query)[2] == 1;
   // Divides the axis of heads of an operand [.., N, S, any]. Does not change an
   // operand that all heads share, unless the number of axes increases.
-  auto divided = [&](Value x) {
+  auto splitHeadAxis = [&](Value x) {
     if (!x || dimsOf(x).size() < 3)
       return x;
     // An axis of a dynamic size, 1 or N, is first expanded to N heads.
@@ -204,11 +204,11 @@ static AttentionOperands byShared(OnnxNode &node, AttentionOperands o,
       sizes.insert(head + 1, isOfHeads ? Dim(times) : Dim(1));
     return node.reshape(x, sizes);
   };
-  o.query = divided(o.query);
-  o.visible = divided(o.visible);
+  o.query = splitHeadAxis(o.query);
+  o.visible = splitHeadAxis(o.visible);
   for (Value &bias : o.biases)
-    bias = divided(bias);
-  o.sink = divided(o.sink);
+    bias = splitHeadAxis(bias);
+  o.sink = splitHeadAxis(o.sink);
   for (Value *x : {&o.key, &o.value})
     if (Dims sizes = dimsOf(*x); !hasOneQuery) {
       sizes.insert(sizes.begin() + 2, 1);
@@ -217,21 +217,24 @@ static AttentionOperands byShared(OnnxNode &node, AttentionOperands o,
   return o;
 }
 
-/// Returns the products of softmax weights and values, of shape [B, N, S, any],
-/// or [B, key heads, .., any] after byShared, as a tensor [B, S, N * any].
-static Value joinHeads(OnnxNode &node, Value y, const Dim &heads,
-                       const Dim &queries) {
+/// Returns the products of softmax weights and values as a tensor [B, S, N *
+/// any]. `y` has the shape [B, N, S, any] or, after withSharedHeads, [B, key
+/// heads, times, S, any], or [B, key heads, times, any] for one query.
+static Value joinHeads(OnnxNode &node, Value y, const Dim &heads) {
   Dims sizes = dimsOf(y);
-  if (sizes.size() == 5)
+  Dim queries = 1;
+  if (sizes.size() == 5) {
+    queries = sizes[3];
     y = node.transpose(y, {0, 3, 1, 2, 4});
-  else if (sizes[1] == heads)
+  } else if (sizes[1] == heads) {
+    queries = sizes[2];
     y = node.transpose(y, {0, 2, 1, 3});
+  }
   return node.reshape(y, {sizes[0], queries, heads * sizes.back()});
 }
 
 Value attend(OnnxNode &node, AttentionOperands o) {
   Type type = elementOf(o.query);
-  Dim queries = dimsOf(o.query)[2];
   int64_t heads = shapeOf(o.query)[1], shared = shapeOf(o.key)[1];
   auto refuseMask = [&] {
     return node.invalid(
@@ -251,7 +254,7 @@ Value attend(OnnxNode &node, AttentionOperands o) {
   if (!suitsHeads(o.visible) || !llvm::all_of(o.biases, suitsHeads))
     return noValue(refuseMask());
   if (heads != shared)
-    o = byShared(node, o, heads / shared);
+    o = withSharedHeads(node, o, heads / shared);
   auto perm = llvm::to_vector(llvm::seq<int64_t>(0, dimsOf(o.key).size()));
   std::swap(perm.end()[-2], perm.end()[-1]);
   Value products = importMatMul(node, o.query, node.transpose(o.key, perm));
@@ -283,7 +286,7 @@ Value attend(OnnxNode &node, AttentionOperands o) {
                          : node.build<SoftmaxOp>(
                                products, int64_t(dimsOf(products).size()) - 1);
   Value y = importMatMul(node, weights, o.value);
-  return y ? joinHeads(node, y, heads, queries) : Value();
+  return y ? joinHeads(node, y, heads) : Value();
 }
 
 } // namespace ingot::graph

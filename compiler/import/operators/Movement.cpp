@@ -428,9 +428,10 @@ static ImportResult importTile(OnnxNode &node) {
   RunTimeInts ints(node);
   Dims from = dimsOf(node.input(0));
   bool isKnown = node.opset < 6 || node.isKnown(1);
+  Value given = isKnown ? Value() : ints.input(1);
   auto repeats =
       isKnown ? node.requireSizes(1, node.opset < 6 ? "tiles" : "repeats")
-              : Dims(shapeOf(ints.input(1))[0], 1);
+              : Dims(shapeOf(given)[0], 1);
   if (failed(repeats))
     return failure();
   if (node.opset < 6) {
@@ -452,7 +453,7 @@ static ImportResult importTile(OnnxNode &node) {
   if (from.empty())
     return one(node.input(0));
   if (!isKnown) {
-    auto to = readBoundedSizes(node, node.mul(ints.input(1), ints.sizes(from)));
+    auto to = readBoundedSizes(node, node.mul(given, ints.sizes(from)));
     if (failed(to))
       return failure();
     return one(tiled(node, node.input(0), *to));

@@ -218,10 +218,12 @@ void ResizedAxis::computeTaps(Value at) {
   // With antialiasing, the kernel is widened to the distance between the result
   // elements, which is at most the size of the input.
   double widest = 1;
-  if (mode.antialias)
-    widest = knownScale
-                 ? 1 / std::min(*knownScale, 1.0)
-                 : static_cast<double>(std::max<int64_t>(from.most(), 1));
+  if (mode.antialias) {
+    // The order of the operands makes a scale of NaN (an empty axis) harmless.
+    widest = static_cast<double>(std::max<int64_t>(from.most(), 1));
+    if (knownScale)
+      widest = std::min(widest, 1 / std::min(1.0, *knownScale));
+  }
   auto radius = static_cast<int64_t>(
       std::ceil((mode.interpolation == "cubic" ? 2 : 1) * widest));
   taps = 2 * radius;
@@ -393,9 +395,14 @@ static FailureOr<Dims> sizesOfResult(OnnxNode &node, const ResizeMode &mode,
       return failure();
     return readBoundedSizes(node, ints.vector(node.build<FloorOp>(lengths)));
   }
-  if (mode.policy == "stretch")
-    return in.knownSizes.empty() ? readBoundedSizes(node, in.sizes)
-                                 : FailureOr<Dims>(in.knownSizes);
+  if (mode.policy == "stretch") {
+    if (in.knownSizes.empty())
+      return readBoundedSizes(node, in.sizes);
+    Dims to = in.knownSizes;
+    if (failed(checkSizes(node, to)))
+      return failure();
+    return to;
+  }
   // With the policies not_larger and not_smaller, all axes have one scale: the
   // largest with which the result fits into the given sizes, or the smallest
   // with which it covers them.
@@ -423,18 +430,42 @@ static bool isIdentity(const ResizeInputs &in, size_t i, const Dim &from,
                                 : std::abs(in.knownScales[i] - 1) < 1e-9;
 }
 
+/// Returns the scale that all axes have because of keep_aspect_ratio_policy, if
+/// it is known when compiling.
+static std::optional<double> commonScale(const ResizeMode &mode,
+                                         const ResizeInputs &in,
+                                         ArrayRef<Dim> from) {
+  std::optional<double> scale;
+  if (mode.policy == "stretch" || in.scales)
+    return scale;
+  for (auto [own, size] : llvm::zip(from, in.knownSizes)) {
+    if (!own.known() || *own.known() == 0 || !size.known())
+      return std::nullopt;
+    double each =
+        static_cast<double>(*size.known()) / static_cast<double>(*own.known());
+    if (!scale || (each < *scale) == (mode.policy == "not_larger"))
+      scale = each;
+  }
+  return scale;
+}
+
 /// Resizes input 0.
 static ImportResult resizeBy(OnnxNode &node, const ResizeMode &mode,
-                             const ResizeInputs &in) {
+                             ResizeInputs in) {
   RunTimeInts ints(node);
   Value x = node.input(0), scales = in.scales;
   if (llvm::any_of(in.knownScales, [](double scale) { return !(scale > 0); }))
     return node.invalid("each scale and size must be positive");
   Dims from = llvm::map_to_vector(
       in.axes, [&](int64_t axis) { return dimsOf(x)[axis]; });
+  for (auto [own, size] : llvm::zip(from, in.knownSizes))
+    if (size.most() < 0 || (size == 0 && own.known() && !(own == 0)))
+      return node.invalid("each scale and size must be positive");
   auto to = sizesOfResult(node, mode, in, from, scales);
   if (failed(to))
     return failure();
+  if (auto scale = commonScale(mode, in, from))
+    in.knownScales.assign(in.axes.size(), *scale);
   SmallVector<ResizedAxis> changed;
   auto element = [&](Value vector, size_t k) {
     return node.reshape(ints.part(vector, k), {});
