@@ -78,8 +78,8 @@ void KernelPrinter::printLoop(scf::ForOp loop) {
   std::string type = typeName(counter.getType(), Sign::Signed);
   APInt step;
   bool byOne = matchPattern(loop.getStep(), m_ConstantInt(&step)) && step == 1;
-  // GCC and clang share the pragma that disables unrolling, but not the pragma
-  // that requests it, so INGOT_UNROLLED is a macro.
+  // GCC and clang share the pragma that unrolls a number of times (1: not at
+  // all), but not one that unrolls fully, so INGOT_UNROLLED is a macro.
   if (auto unrolled = loop->getAttrOfType<BoolAttr>(kernel::kUnrolledAttr))
     out.line(unrolled.getValue() ? "INGOT_UNROLLED" : "#pragma GCC unroll 1");
   if (auto count = loop->getAttrOfType<IntegerAttr>(kernel::kUnrollCountAttr))

@@ -82,8 +82,8 @@ static Footprint planFootprint(Compilation &compilation) {
     row.strategy = kernel.getStrategy().value_or("").str();
     row.isFirst = counted.insert(kernel).second;
     row.device = schedule::DeviceWork::of(kernel);
-    row.onHost =
-        compilation.options.target->tcmName.empty() && launch.getSecondMemory();
+    row.onHost = programForm(*compilation.options.target).hasHandle &&
+                 launch.getSecondMemory();
     if (row.device.threads)
       row.device.registers =
           estimateRegisters(kernel, compilation.options.target->device);

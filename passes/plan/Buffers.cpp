@@ -4,7 +4,7 @@
 #include "dialects/graph/GraphDialect.h"
 #include "dialects/kernel/HostOps.h"
 #include "passes/schedule/Anchors.h"
-#include "targets/TargetDescription.h"
+#include "targets/ProgramForm.h"
 
 #include <map>
 #include <numeric>
@@ -151,7 +151,7 @@ static size_t countInSecondMemory(Operation *op) {
     return 0;
   auto target = launch->getParentOfType<ModuleOp>()->getAttrOfType<StringAttr>(
       kernel::kTargetAttr);
-  return target && lookupTarget(target.getValue())->tcmName.empty()
+  return target && programForm(*lookupTarget(target.getValue())).hasHandle
              ? launch.getNumResults()
              : 1;
 }

@@ -76,7 +76,7 @@ public:
       if (auto choice =
               packedChoice(*work, tiles.front(), packed ? packed.getPanel() : 0,
                            paysToFork(group), group.target))
-        plans.push_back(packedPlan(group, *choice, lanes));
+        plans.push_back(packedPlan(group, *choice, lanes, weightsFirst));
     auto add = [&](const TileChoice &tile, bool panelsOutside) {
       bool isSplit =
           anchor.isMatrix() && !group.isStrict() && !model.isOfBytes();
@@ -108,14 +108,7 @@ public:
 
   std::optional<Plan> planWithin(GroupOnTarget group,
                                  int64_t bytes) const override {
-    SmallVector<Plan> all = plans(group);
-    if (!all.front().optionalNumber("packed"))
-      return std::nullopt;
-    auto found = llvm::find_if(all, [&](const Plan &plan) {
-      SmallVector<int64_t> needed = scratchBytes(group, plan);
-      return needed.empty() || needed.front() <= bytes;
-    });
-    return found == all.end() ? std::nullopt : std::make_optional(*found);
+    return packedPlanWithin(*this, group, bytes);
   }
 
   double cost(GroupOnTarget group, const Plan &plan) const override {
@@ -207,15 +200,18 @@ private:
                       anchor.type()};
   }
 
+  /// The order has no effect on packed input. It depends on the weights only, as
+  /// in other plans, so that row chains (RowChain.h), which take the order
+  /// "tiles", remain chains when they are divided into fewer rows.
   static Plan packedPlan(GroupOnTarget group, const PackedChoice &choice,
-                         int64_t lanes) {
+                         int64_t lanes, bool weightsFirst) {
     return Plan(group.block->getParentOp()->getContext(),
                 {{"columns", choice.tile.vectors * lanes},
                  {"packed", choice.block},
                  {"parts", choice.parts},
                  {"rows", choice.tile.rows},
                  {"splits", 1}},
-                {{"order", "tiles"}});
+                {{"order", weightsFirst ? "panels" : "tiles"}});
   }
 
   /// Whether the order "tiles" makes compilers move the lanes of inputs into

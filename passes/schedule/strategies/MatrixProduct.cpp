@@ -73,26 +73,22 @@ public:
 
   std::optional<Plan> planWithin(GroupOnTarget group,
                                  int64_t bytes) const override {
-    SmallVector<Plan> all = plans(group);
-    if (!all.front().optionalNumber("packed"))
-      return std::nullopt;
-    auto found = llvm::find_if(all, [&](const Plan &plan) {
-      SmallVector<int64_t> needed = scratchBytes(group, plan);
-      return needed.empty() || needed.front() <= bytes;
-    });
-    return found == all.end() ? std::nullopt : std::make_optional(*found);
+    return packedPlanWithin(*this, group, bytes);
   }
 
   std::string refuse(GroupOnTarget group, const Plan &plan) const override {
     std::string why = ModelledProduct::refuse(group, plan);
     auto block = plan.optionalNumber("packed");
+    if (why.empty() && !block && plan.optionalNumber("parts"))
+      return "the plan has parts, which are only for packed rows";
     if (!why.empty() || !block)
       return why;
     auto product = cast<MatMulOp>(group.anchor());
     auto work = packableWork(group, product);
     if (!work || plan.number("splits") != 1 || plan.optionalNumber("block"))
       return "the plan packs rows, which is possible only for a product of two "
-             "matrices of f32 by constant weights, whose sizes are known when "
+             "matrices of floats by constant weights, whose sizes are known "
+             "when "
              "compiling, without a block and without split sums";
     return refusePacked(*work, tileOf(plan, this->lanes(product, group.target)),
                         *block, group.target);

@@ -68,17 +68,18 @@ public:
     };
     Expr from = named(firstOf(b.bufferOf(conv.getX()), read), "first_position"),
          to = named(firstOf(b.outputs[0], stored), "first_stored");
-    if (b.plan.optionalNumber("packed"))
-      return packedRow(from, to, width, memory);
-    forRowTiles(b, width,
-                llvm::divideCeil(width, llvm::divideCeil(width, rows)),
-                [&](Expr first, int64_t count) {
-                  named(first, "column");
-                  forPanelsHere([&](const Panel &panel) {
-                    pointwise(named(from + first, "position"), count, panel,
-                              named(to + first, "stored"));
-                  });
-                });
+    // All tiles of a row have about the same number of columns.
+    int64_t ofTile = llvm::divideCeil(width, llvm::divideCeil(width, rows)),
+            lanes = b.target.maxLanes(type);
+    if (b.plan.optionalNumber("packed") && width >= lanes)
+      return packedRow(from, to, width, llvm::alignTo(ofTile, lanes), memory);
+    forRowTiles(b, width, ofTile, [&](Expr first, int64_t count) {
+      named(first, "column");
+      forPanelsHere([&](const Panel &panel) {
+        pointwise(named(from + first, "position"), count, panel,
+                  named(to + first, "stored"));
+      });
+    });
   }
 
 private:
@@ -131,13 +132,13 @@ private:
         });
   }
 
-  /// Emits `width` positions from `from` on, in tiles that are packed one by
-  /// one, and stores the results from position `to` on.
-  void packedRow(Expr from, Expr to, int64_t width,
+  /// Emits `width` positions from `from` on, in tiles of `ofTile` positions that
+  /// are packed one by one, and stores the results from position `to` on.
+  void packedRow(Expr from, Expr to, int64_t width, int64_t ofTile,
                  const PackedMemory &memory) {
     PackedRows packed(b, {width, panels.columns, channels, type},
-                      {{rows, 0, 1}, rows, 1}, memory);
-    forRowTiles(b, width, rows, [&](Expr first, int64_t count) {
+                      {{ofTile, 0, 1}, ofTile, 1}, memory);
+    forRowTiles(b, width, ofTile, [&](Expr first, int64_t count) {
       named(first, "column");
       Expr position = named(from + first, "position"),
            stored = named(to + first, "stored");

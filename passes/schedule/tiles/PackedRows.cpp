@@ -11,7 +11,7 @@ using namespace ingot::graph;
 
 namespace ingot::schedule {
 
-void unrollSteps(KernelBuilder &b, const Dim &trips, bool isFull) {
+void unrollSteps(KernelBuilder &b, const Dim &trips, bool byClangOnly) {
   auto loop =
       dyn_cast<scf::ForOp>(b.builder.getInsertionBlock()->getParentOp());
   auto count = trips.known();
@@ -20,8 +20,8 @@ void unrollSteps(KernelBuilder &b, const Dim &trips, bool isFull) {
   if (!loop || !count || *count <= 1 || *count % times != 0 ||
       int64_t(b.target.vectorRegisters) < leastRegisters)
     return;
-  loop->setAttr(isFull ? kernel::kClangUnrollCountAttr
-                       : kernel::kUnrollCountAttr,
+  loop->setAttr(byClangOnly ? kernel::kClangUnrollCountAttr
+                            : kernel::kUnrollCountAttr,
                 b.builder.getI64IntegerAttr(times));
 }
 
@@ -121,6 +121,10 @@ std::optional<PackedChoice> packedChoice(const PackedWork &work,
   int64_t bytes = work.type.getIntOrFloatBitWidth() / 8,
           tiles = llvm::divideCeil(work.rows, choice.tile.rows), most = 1;
   constexpr int64_t share = 4, enough = 4;
+  // Threads divide packed rows by tiles only, but rows in place also by panels
+  // of columns. So a product of few tiles is not packed if threads divide it.
+  if (divides && tiles < enough)
+    return std::nullopt;
   if (work.steps * work.columns * bytes > target.residentBytes())
     most = std::max<int64_t>(
         target.l2Bytes / share / (choice.tile.rows * work.steps * bytes), 1);
@@ -131,6 +135,18 @@ std::optional<PackedChoice> packedChoice(const PackedWork &work,
   blocks = llvm::divideCeil(work.rows, choice.block);
   choice.parts = divides ? std::min(blocks, enough) : 1;
   return choice;
+}
+
+std::optional<Plan> packedPlanWithin(const Strategy &strategy,
+                                     GroupOnTarget group, int64_t bytes) {
+  SmallVector<Plan> all = strategy.plans(group);
+  if (!all.front().optionalNumber("packed"))
+    return std::nullopt;
+  auto found = llvm::find_if(all, [&](const Plan &plan) {
+    SmallVector<int64_t> needed = strategy.scratchBytes(group, plan);
+    return needed.empty() || needed.front() <= bytes;
+  });
+  return found == all.end() ? std::nullopt : std::make_optional(*found);
 }
 
 std::string refusePacked(const PackedWork &work, const TileChoice &tile,
@@ -295,7 +311,7 @@ void PackedRows::accumulate(Tile &tile, Expr start,
   if (work.steps >= together)
     sums = b.loop(trips, sums, [&](Expr trip, ArrayRef<Expr> carried) {
       named(trip, "iteration");
-      unrollSteps(b, trips, /*isFull=*/true);
+      unrollSteps(b, trips, /*byClangOnly=*/true);
       Exprs next(carried.begin(), carried.end());
       for (int64_t k = 0; k < together; ++k)
         step(named(trip * double(together) + double(k),

@@ -19,16 +19,18 @@
 #ifndef INGOT_PASSES_SCHEDULE_TILES_PACKEDROWS_H
 #define INGOT_PASSES_SCHEDULE_TILES_PACKEDROWS_H
 
+#include "passes/schedule/Strategy.h"
 #include "passes/schedule/tiles/PanelKernel.h"
 
 namespace ingot::schedule {
 
 /// Makes compilers unroll the innermost loop at the insertion point, which has
 /// `trips` iterations of K steps and emits its body now, if the target has
-/// registers for it. Does nothing outside of loops. With `isFull`, the values of
-/// the loop just fit the registers.
+/// registers for it. Does nothing outside of loops. With `byClangOnly`, only clang
+/// unrolls, since the values of the loop just fit the registers and g++ 12 would
+/// spill (kClangUnrollCountAttr).
 void unrollSteps(KernelBuilder &b, const graph::Dim &trips,
-                 bool isFull = false);
+                 bool byClangOnly = false);
 
 /// How a matrix product with packed rows is computed: in tiles of `tile.rows`
 /// rows and `tile.vectors` vectors of columns. `block` rows are packed before
@@ -60,6 +62,11 @@ std::optional<PackedChoice> packedChoice(const PackedWork &work,
 /// `tile`; empty if they can.
 std::string refusePacked(const PackedWork &work, const TileChoice &tile,
                          int64_t block, const TargetDescription &target);
+
+/// Returns the first plan of `strategy` whose scratch memory takes at most
+/// `bytes`, if its first plan packs rows; nothing if there is no such plan.
+std::optional<Plan> packedPlanWithin(const Strategy &strategy,
+                                     GroupOnTarget group, int64_t bytes);
 
 /// Scratch memory for packed rows, and the index of the part that the current
 /// thread uses.
