@@ -374,6 +374,25 @@ static std::optional<Dim> scaled(const Dim &size, double scale) {
   return std::nullopt;
 }
 
+/// Returns the scale that all axes have because of keep_aspect_ratio_policy, if
+/// it is known when compiling.
+static std::optional<double> commonScale(const ResizeMode &mode,
+                                         const ResizeInputs &in,
+                                         ArrayRef<Dim> from) {
+  std::optional<double> scale;
+  if (mode.policy == "stretch" || in.scales)
+    return scale;
+  for (auto [own, size] : llvm::zip(from, in.knownSizes)) {
+    if (!own.known() || *own.known() == 0 || !size.known())
+      return std::nullopt;
+    double each =
+        static_cast<double>(*size.known()) / static_cast<double>(*own.known());
+    if (!scale || (each < *scale) == (mode.policy == "not_larger"))
+      scale = each;
+  }
+  return scale;
+}
+
 /// Returns the sizes of the resized axes. If the attribute
 /// keep_aspect_ratio_policy requires one scale for all axes, stores this scale
 /// in `scales`.
@@ -406,6 +425,11 @@ static FailureOr<Dims> sizesOfResult(OnnxNode &node, const ResizeMode &mode,
   // With the policies not_larger and not_smaller, all axes have one scale: the
   // largest with which the result fits into the given sizes, or the smallest
   // with which it covers them.
+  if (auto scale = commonScale(mode, in, from))
+    return llvm::map_to_vector(from, [&](const Dim &own) {
+      return Dim(static_cast<int64_t>(
+          std::floor(static_cast<double>(*own.known()) * *scale + 0.5)));
+    });
   Type f64 = node.f64();
   Value own = node.cast(ints.sizes(from), f64);
   Value ratios = node.div(node.cast(in.sizes, f64), own);
@@ -428,25 +452,6 @@ static bool isIdentity(const ResizeInputs &in, size_t i, const Dim &from,
     return false;
   return in.knownScales.empty() ? !hasScales
                                 : std::abs(in.knownScales[i] - 1) < 1e-9;
-}
-
-/// Returns the scale that all axes have because of keep_aspect_ratio_policy, if
-/// it is known when compiling.
-static std::optional<double> commonScale(const ResizeMode &mode,
-                                         const ResizeInputs &in,
-                                         ArrayRef<Dim> from) {
-  std::optional<double> scale;
-  if (mode.policy == "stretch" || in.scales)
-    return scale;
-  for (auto [own, size] : llvm::zip(from, in.knownSizes)) {
-    if (!own.known() || *own.known() == 0 || !size.known())
-      return std::nullopt;
-    double each =
-        static_cast<double>(*size.known()) / static_cast<double>(*own.known());
-    if (!scale || (each < *scale) == (mode.policy == "not_larger"))
-      scale = each;
-  }
-  return scale;
 }
 
 /// Resizes input 0.
