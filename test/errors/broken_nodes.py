@@ -51,7 +51,7 @@ def resized_to_a_negative_size(folder):
 def antialiased_to_nothing(folder):
     sizes = numpy_helper.from_array(np.array([1, 1, 0, 4], np.int64), "s")
     return model([node("Resize", ["x", "", "", "s"], mode="linear", antialias=1)], inputs=[info("x", (1, 1, 4, 4))],
-                 initializers=[sizes])
+                 initializers=[sizes], opset=18)
 
 
 @case("invalid-node", node="the_node", text="the output `output` cannot have the type tensor(string)")
