@@ -83,8 +83,9 @@ public:
   void forIndependent(
       llvm::ArrayRef<graph::Dim> trips,
       llvm::function_ref<void(llvm::ArrayRef<graph::Expr>)> body) override;
-  /// Whether threads share each row of `length` elements, and exchange partial
-  /// results of `type` (f32 or a 32-bit integer).
+  /// Whether threads can share each row of `length` elements: rows are long
+  /// enough, and partial results of `type` can be exchanged. Callers that sum
+  /// in order (--strict) do not share rows.
   virtual bool sharesRows(int64_t length, mlir::Type type) const {
     return false;
   }
