@@ -154,6 +154,10 @@ Expr dequantize(Expr x, Expr scale, Expr zero, mlir::Type type);
 /// be an integer of at most 16 bits that `quantize` built with a constant zero
 /// point; otherwise returns nullopt.
 std::optional<Expr> beforeSaturation(Expr x);
+/// Returns, for an `x` as beforeSaturation takes it, what `quantize` rounds and
+/// the zero point that it adds to the rounded number. Whoever rounds by other
+/// means gets 0 instead of the lowest integer for NaN.
+std::optional<std::pair<Expr, int64_t>> beforeRounding(Expr x);
 /// Reinterprets the bits as another type of equal width.
 Expr bitcast(Expr x, mlir::Type type);
 

@@ -213,9 +213,9 @@ static std::optional<double> numberOf(Value v) {
 namespace {
 /// The intermediate values of roundWithin, found in the IR that it built.
 struct Rounded {
-  /// The sum x + `magic` after clamping to the lower bound, and after clamping
-  /// to both bounds.
-  Value atLeast, within;
+  /// The sum x + `magic`, the sum after clamping to the lower bound, and after
+  /// clamping to both bounds.
+  Value sum, atLeast, within;
   double zero;
 };
 } // namespace
@@ -226,7 +226,7 @@ static std::optional<Rounded> roundedWithin(Expr x) {
     return std::nullopt;
   double range = 1u << x.type.getIntOrFloatBitWidth(),
          low = x.type.isUnsignedInteger() ? 0 : -range / 2;
-  Rounded result{{}, {}, 0};
+  Rounded result{{}, {}, {}, 0};
   Value sum = cut.getIn();
   if (auto moved = sum.getDefiningOp<arith::AddIOp>()) {
     std::optional<double> zero = numberOf(moved.getRhs());
@@ -245,6 +245,7 @@ static std::optional<Rounded> roundedWithin(Expr x) {
           magic + low + range - 1 - result.zero ||
       numberOf(above.getFalseValue()) != magic + low - result.zero)
     return std::nullopt;
+  result.sum = above.getTrueValue();
   result.atLeast = above;
   result.within = bits.getIn();
   return result;
@@ -278,6 +279,17 @@ std::optional<Expr> beforeSaturation(Expr x) {
   constexpr int64_t bitsOfMagic = 0x4b400000;
   return bitcast(sum, si32) -
          b.constantInt(bitsOfMagic - int64_t(rounded->zero), si32);
+}
+
+std::optional<std::pair<Expr, int64_t>> beforeRounding(Expr x) {
+  std::optional<Rounded> rounded = roundedWithin(x);
+  auto sum =
+      rounded ? rounded->sum.getDefiningOp<arith::AddFOp>() : arith::AddFOp();
+  if (!sum || numberOf(sum.getRhs()) != magic)
+    return std::nullopt;
+  return std::pair(
+      Expr{x.builder, sum.getLhs(), x.builder->builder.getF32Type()},
+      int64_t(rounded->zero));
 }
 
 Expr dequantize(Expr x, Expr scale, Expr zero, Type type) {

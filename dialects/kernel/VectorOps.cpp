@@ -87,6 +87,13 @@ LogicalResult NarrowSignedOp::verify() { return verifyNarrowing(*this); }
 
 LogicalResult NarrowUnsignedOp::verify() { return verifyNarrowing(*this); }
 
+LogicalResult RoundSaturatedOp::verify() {
+  if (getX().getType().getShape() != getType().getShape())
+    return emitOpError() << "converts " << getX().getType() << " to "
+                         << getType();
+  return success();
+}
+
 LogicalResult ZipLowOp::verify() { return verifyBlocks(*this); }
 
 LogicalResult ZipHighOp::verify() { return verifyBlocks(*this); }

@@ -128,6 +128,38 @@ class Kernel_NarrowOp<string mnemonic, string range> : Kernel_Op<mnemonic, [
 def Kernel_NarrowSignedOp : Kernel_NarrowOp<"narrow_signed", "signed">;
 def Kernel_NarrowUnsignedOp : Kernel_NarrowOp<"narrow_unsigned", "unsigned">;
 
+def Kernel_RoundSaturatedOp : Kernel_Op<"round_saturated", [Pure]> {
+  let summary = "The 32-bit integers nearest to floats, saturated";
+  let description = [{
+    Rounds ties to even. A number outside of the 32-bit integers gives the nearest one of
+    them, NaN gives 0.
+
+    `arith.fptosi` rounds towards zero, and its result is undefined where it does not fit.
+    Without an entry in the target's table, `legalize` rounds, compares and converts.
+
+        %y = kernel.round_saturated %x : vector<4xf32> to vector<4xi32>
+  }];
+  let arguments = (ins VectorOfRankAndType<[1], [F32]>:$x);
+  let results = (outs VectorOfRankAndType<[1], [I32]>:$result);
+  let assemblyFormat = "$x attr-dict `:` type($x) `to` type($result)";
+  let hasVerifier = 1;
+}
+
+def Kernel_AddSaturatedOp : Kernel_Op<"add_saturated", [
+    Pure, AllTypesMatch<["x", "y", "result"]>]> {
+  let summary = "The sums of signed 16-bit integers, saturated";
+  let description = [{
+    `arith.addi` wraps. Without an entry in the target's table, `legalize` adds in 32 bits
+    and clamps.
+
+        %z = kernel.add_saturated %x, %y : vector<8xi16>
+  }];
+  let arguments = (ins VectorOfRankAndType<[1], [I16]>:$x,
+                       VectorOfRankAndType<[1], [I16]>:$y);
+  let results = (outs VectorOfRankAndType<[1], [I16]>:$result);
+  let assemblyFormat = "$x `,` $y attr-dict `:` type($x)";
+}
+
 class Kernel_ZipOp<string mnemonic, string half> : Kernel_Op<mnemonic, [
     Pure, AllTypesMatch<["x", "y", "result"]>]> {
   let summary = "The " # half # " halves of blocks of two vectors, their lanes in turn";

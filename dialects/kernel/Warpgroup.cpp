@@ -139,8 +139,7 @@ LogicalResult TileProductOp::verify() {
     return type.isInteger(8) && !type.isSignlessInteger();
   };
   bool areBytes = isByte(getLeftType()) && isByte(getRightType());
-  auto left = cast<MemRefType>(getLeft().getType()),
-       right = cast<MemRefType>(getRight().getType());
+  auto left = cast<MemRefType>(getLeft().getType());
   if (!isShared(getRight()) ||
       (isLeftWords() && !left.getElementType().isInteger(32)))
     return emitOpError("multiplies what the block does not share");

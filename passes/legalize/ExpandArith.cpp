@@ -9,6 +9,8 @@
 //     arith.uitofp on masks   =>  select %m, 1.0, 0.0
 //     kernel.mul_high %x, %y  =>  the 64-bit product, shifted right
 //     kernel.narrow_signed %x, %y  =>  clamped, truncated, shuffled
+//     kernel.round_saturated %x    =>  rounded, clamped, converted
+//     kernel.add_saturated %x, %y  =>  the 32-bit sum, clamped, truncated
 //     kernel.zip_low %x, %y  =>  vector.shuffle
 //     kernel.low_bits 4 of %x  =>  masked and converted
 //
@@ -287,6 +289,58 @@ LogicalResult expandNarrowing(Op op, const TargetDescription &target,
   return success();
 }
 
+/// Expands the conversion of floats to the nearest integers, if the target lacks
+/// the instruction.
+LogicalResult expandRounding(kernel::RoundSaturatedOp op,
+                             const TargetDescription &target,
+                             PatternRewriter &b) {
+  Value x = op.getX();
+  Type type = x.getType();
+  if (target.intrinsic(op.getOperationName(), type, op.getType()))
+    return failure();
+  Location loc = op.getLoc();
+  auto number = [&](float value) {
+    return makeConstant(b, loc, type, b.getF32FloatAttr(value));
+  };
+  Value isNumber =
+      arith::CmpFOp::create(b, loc, arith::CmpFPredicate::ORD, x, x);
+  x = arith::SelectOp::create(b, loc, isNumber, x, number(0));
+  x = math::RoundEvenOp::create(b, loc, x);
+  x = arith::MaxNumFOp::create(b, loc, x, number(-0x1p31f));
+  // 2^31 does not fit into 32 bits, and is the next float.
+  Value fits = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OLT, x,
+                                     number(0x1p31f));
+  x = arith::SelectOp::create(b, loc, fits, x, number(0));
+  Value integer = arith::FPToSIOp::create(b, loc, op.getType(), x);
+  b.replaceOpWithNewOp<arith::SelectOp>(
+      op, fits, integer,
+      makeConstant(b, loc, op.getType(), b.getI32IntegerAttr(INT32_MAX)));
+  return success();
+}
+
+/// Expands the saturating sum of 16-bit integers, if the target lacks the
+/// instruction.
+LogicalResult expandSaturatedSum(kernel::AddSaturatedOp op,
+                                 const TargetDescription &target,
+                                 PatternRewriter &b) {
+  VectorType type = op.getType(), wide = type.clone(b.getI32Type());
+  if (target.intrinsic(op.getOperationName(), type, type))
+    return failure();
+  Location loc = op.getLoc();
+  auto number = [&](int32_t value) {
+    return makeConstant(b, loc, wide, b.getI32IntegerAttr(value));
+  };
+  auto widened = [&](Value x) {
+    return arith::ExtSIOp::create(b, loc, wide, x);
+  };
+  Value sum =
+      arith::AddIOp::create(b, loc, widened(op.getX()), widened(op.getY()));
+  sum = arith::MaxSIOp::create(b, loc, sum, number(INT16_MIN));
+  sum = arith::MinSIOp::create(b, loc, sum, number(INT16_MAX));
+  b.replaceOpWithNewOp<arith::TruncIOp>(op, type, sum);
+  return success();
+}
+
 /// Expands kernel.zip_low or kernel.zip_high to a shuffle, if the target lacks
 /// the instruction. These operations interleave the lower or upper halves of
 /// corresponding 128-bit blocks of two vectors.
@@ -427,6 +481,8 @@ void populateExpandArith(RewritePatternSet &patterns,
   patterns.add<ExpandMulHigh, FormFloatExtremum>(patterns.getContext(), target);
   addForTarget(patterns, target, expandNarrowing<kernel::NarrowSignedOp>);
   addForTarget(patterns, target, expandNarrowing<kernel::NarrowUnsignedOp>);
+  addForTarget(patterns, target, expandRounding);
+  addForTarget(patterns, target, expandSaturatedSum);
   addForTarget(patterns, target, expandZip<kernel::ZipLowOp>);
   addForTarget(patterns, target, expandZip<kernel::ZipHighOp>);
   addForTarget(patterns, target, expandLowBits);

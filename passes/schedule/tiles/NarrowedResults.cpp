@@ -1,6 +1,7 @@
 #include "passes/schedule/tiles/NarrowedResults.h"
 
 #include "dialects/kernel/KernelDialect.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
@@ -47,31 +48,81 @@ static Value pair(KernelBuilder &b, Value x, Value y, bool toUnsigned) {
   return kernel::NarrowSignedOp::create(b.builder, b.loc, to, x, y);
 }
 
-std::optional<Expr> narrowed(KernelBuilder &b, ArrayRef<Expr> results) {
-  Type type = results[0].type;
-  bool isByte = type.getIntOrFloatBitWidth() == 8,
-       toUnsigned = type.isUnsignedInteger();
-  SmallVector<Value> parts;
+/// Returns the 16-bit integers that quantization to 8 bits gives for `results`
+/// before it saturates them, two vectors in one; nothing unless it is the last
+/// operation of each result, and if the target lacks an instruction.
+static std::optional<SmallVector<Value>>
+roundedInPairs(KernelBuilder &b, ArrayRef<Expr> results) {
+  SmallVector<Value> numbers, pairs;
+  int64_t zero = 0;
+  for (const Expr &result : results) {
+    auto number = beforeRounding(result);
+    if (!number)
+      return std::nullopt;
+    zero = number->second;
+    numbers.push_back(number->first.value);
+  }
+  auto from = cast<VectorType>(numbers[0].getType());
+  VectorType integers = from.clone(b.builder.getI32Type()),
+             sums = VectorType::get({2 * from.getNumElements()},
+                                    b.builder.getI16Type());
+  if (!b.target.intrinsic(kernel::RoundSaturatedOp::getOperationName(), from,
+                          integers) ||
+      !b.target.intrinsic(kernel::AddSaturatedOp::getOperationName(), sums,
+                          sums))
+    return std::nullopt;
+  auto rounded = [&](Value x) -> Value {
+    return kernel::RoundSaturatedOp::create(b.builder, b.loc, integers, x);
+  };
+  Value zeros = arith::ConstantOp::create(
+      b.builder, b.loc,
+      DenseElementsAttr::get(sums, b.builder.getI16IntegerAttr(zero)));
+  for (size_t i = 0; i < numbers.size(); i += 2) {
+    Value sum = pair(b, rounded(numbers[i]), rounded(numbers[i + 1]),
+                     /*toUnsigned=*/false);
+    if (zero != 0)
+      sum = kernel::AddSaturatedOp::create(b.builder, b.loc, sums, sum, zeros);
+    pairs.push_back(sum);
+  }
+  return pairs;
+}
+
+/// As roundedInPairs, for all targets and also to 16 bits, which the results
+/// are then saturated to.
+static std::optional<SmallVector<Value>>
+narrowedInPairs(KernelBuilder &b, ArrayRef<Expr> results, bool toUnsigned) {
+  SmallVector<Value> parts, pairs;
   for (const Expr &result : results) {
     std::optional<Expr> number = beforeSaturation(result);
     if (!number)
       return std::nullopt;
     parts.push_back(number->value);
   }
-  int64_t lanes = cast<VectorType>(parts[0].getType()).getNumElements();
-  SmallVector<Value> pairs;
   for (size_t i = 0; i < parts.size(); i += 2)
-    pairs.push_back(pair(b, parts[i], parts[i + 1], toUnsigned && !isByte));
-  Value all = pairs[0];
+    pairs.push_back(pair(b, parts[i], parts[i + 1], toUnsigned));
+  return pairs;
+}
+
+std::optional<Expr> narrowed(KernelBuilder &b, ArrayRef<Expr> results) {
+  Type type = results[0].type;
+  bool isByte = type.getIntOrFloatBitWidth() == 8,
+       toUnsigned = type.isUnsignedInteger();
+  auto lanes = cast<VectorType>(results[0].value.getType()).getNumElements();
+  auto pairs = isByte ? roundedInPairs(b, results) : std::nullopt;
+  if (!pairs)
+    pairs = narrowedInPairs(b, results, toUnsigned && !isByte);
+  if (!pairs)
+    return std::nullopt;
+  Value all = pairs->front();
   if (isByte)
-    all = pair(b, pairs[0], pairs.back(), toUnsigned);
+    all = pair(b, pairs->front(), pairs->back(), toUnsigned);
   // Narrowing interleaves the vectors within each block of 128 bits. A block
   // has four results from each vector, in one or two 32-bit words. Restore the
   // order of the vectors.
   constexpr int64_t block = 4;
   int64_t words = isByte ? 1 : 2, ofBlock = isByte ? 4 : 2 * words;
   SmallVector<int64_t> order;
-  for (int64_t part = 0; part < int64_t(parts.size()); ++part)
+  for (int64_t part = 0; part < int64_t(results.size()); ++part)
     for (int64_t first = 0; first < lanes; first += block)
       for (int64_t word = 0; word < words; ++word)
         order.push_back(first / block * ofBlock + part * words + word);

@@ -144,3 +144,19 @@ func.func @dot_of_pairs(%a: vector<16xi8>, %sum: vector<2xi32>) {
   %y = kernel.dot %a, %a, %sum {kernel.of_pairs} : vector<16xi8>, vector<2xi32>
   return
 }
+
+// -----
+
+func.func @round_twice(%x: vector<4xf32>) {
+  // expected-error @+1 {{converts 'vector<4xf32>' to 'vector<8xi32>'}}
+  %y = kernel.round_saturated %x : vector<4xf32> to vector<8xi32>
+  return
+}
+
+// -----
+
+func.func @add_words(%x: vector<4xi32>) {
+  // expected-error @+1 {{must be vector of 16-bit signless integer values}}
+  %y = kernel.add_saturated %x, %x : vector<4xi32>
+  return
+}

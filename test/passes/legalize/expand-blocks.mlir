@@ -1,5 +1,6 @@
 // RUN: %ingot-opt %s -legalize-expand-operations=target=x86-64-v3 | FileCheck %s --check-prefix=ROW
 // RUN: %ingot-opt %s -legalize-expand-operations=target=armv7-a | FileCheck %s
+// RUN: %ingot-opt %s -legalize-expand-operations=target=armv8-a | FileCheck %s --check-prefix=NEON
 // REQUIRES: ingot-opt
 
 // The operations of x86's 128-bit blocks (pack, unpack): one instruction on
@@ -39,4 +40,32 @@ func.func @zip(%x: vector<16xi16>, %y: vector<16xi16>) -> (vector<16xi16>, vecto
   %a = kernel.zip_low %x, %y : vector<16xi16>
   %b = kernel.zip_high %x, %y : vector<16xi16>
   return %a, %b : vector<16xi16>, vector<16xi16>
+}
+
+// One instruction on 64-bit Arm. Elsewhere, NaN and numbers outside of the
+// 32-bit integers are replaced before the conversion.
+// NEON-LABEL: @round(
+// NEON-NEXT: kernel.round_saturated
+// CHECK-LABEL: @round(
+// CHECK: arith.cmpf ord, %arg0, %arg0
+// CHECK: arith.select
+// CHECK: arith.cmpf ogt
+// CHECK: arith.cmpf olt
+// CHECK: arith.fptosi %{{.*}} : vector<4xf32> to vector<4xi32>
+// CHECK: arith.select
+func.func @round(%x: vector<4xf32>) -> vector<4xi32> {
+  %y = kernel.round_saturated %x : vector<4xf32> to vector<4xi32>
+  return %y : vector<4xi32>
+}
+
+// NEON-LABEL: @add(
+// NEON-NEXT: kernel.add_saturated
+// CHECK-LABEL: @add(
+// CHECK-DAG: arith.constant dense<-32768> : vector<8xi32>
+// CHECK-DAG: arith.constant dense<32767> : vector<8xi32>
+// CHECK: arith.addi %{{.*}} : vector<8xi32>
+// CHECK: arith.trunci %{{.*}} : vector<8xi32> to vector<8xi16>
+func.func @add(%x: vector<8xi16>, %y: vector<8xi16>) -> vector<8xi16> {
+  %z = kernel.add_saturated %x, %y : vector<8xi16>
+  return %z : vector<8xi16>
 }

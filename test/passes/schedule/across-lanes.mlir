@@ -23,10 +23,19 @@ kernel.func @pointwise(%x: tensor<1x2x2x24xsi8>, %p: tensor<128xsi8>, %bias: ten
   kernel.return %y : tensor<1x2x2x4xsi32>
 }
 
-// The results of four positions, of four channels each, are narrowed to one
-// register. Each position stores a 32-bit word of it.
+// The results of four positions, of four channels each, are rounded by one
+// instruction and narrowed to one register. The zero point is added to 16-bit
+// integers. Each position stores a 32-bit word.
 // CHECK-LABEL: @narrowed(
-// CHECK-COUNT-2: kernel.narrow_signed %{{.*}} : vector<4xi32> to vector<8xi16>
+// CHECK: %[[ZERO:.*]] = arith.constant dense<-3> : vector<8xi16>
+// CHECK: kernel.round_saturated
+// CHECK: kernel.round_saturated
+// CHECK: kernel.narrow_signed %{{.*}} : vector<4xi32> to vector<8xi16>
+// CHECK: kernel.add_saturated %{{.*}}, %[[ZERO]]
+// CHECK: kernel.round_saturated
+// CHECK: kernel.round_saturated
+// CHECK: kernel.narrow_signed %{{.*}} : vector<4xi32> to vector<8xi16>
+// CHECK: kernel.add_saturated %{{.*}}, %[[ZERO]]
 // CHECK: kernel.narrow_signed %{{.*}} : vector<8xi16> to vector<16xi8>
 // CHECK: vector.bitcast %{{.*}} : vector<16xi8> to vector<4xi32>
 // CHECK: vector.extract %{{.*}}[0] : i32 from vector<4xi32>
@@ -37,7 +46,7 @@ kernel.func @narrowed(%x: tensor<1x2x2x16xsi8>, %p: tensor<64xsi8>, %scale: tens
   %w = graph.unpack_panels %p {panel = 4 : i64, tail = 0 : i64, group = 16 : i64} : (tensor<64xsi8>) -> tensor<1x1x16x4xsi8>
   %s = graph.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, groups = 1 : i64} : (tensor<1x2x2x16xsi8>, tensor<1x1x16x4xsi8>) -> tensor<1x2x2x4xsi32>
   %f = graph.cast %s : (tensor<1x2x2x4xsi32>) -> tensor<1x2x2x4xf32>
-  %zero = graph.constant dense<0> : tensor<si8> : tensor<si8>
+  %zero = graph.constant dense<-3> : tensor<si8> : tensor<si8>
   %y = graph.quantize %f, %scale, %zero : (tensor<1x2x2x4xf32>, tensor<f32>, tensor<si8>) -> tensor<1x2x2x4xsi8>
   kernel.return %y : tensor<1x2x2x4xsi8>
 }
