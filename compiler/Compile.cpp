@@ -7,6 +7,7 @@
 #include "compiler/measure/TunePlans.h"
 #include "compiler/report/Progress.h"
 #include "dialects/graph/GraphDialect.h"
+#include "dialects/graph/MappedData.h"
 #include "dialects/kernel/KernelModule.h"
 #include "dialects/kernel/Notes.h"
 #include "dialects/kernel/ValueNames.h"
@@ -116,6 +117,7 @@ bool Compilation::importEntries() {
       return false;
     addEntryPoint(*moduleRef, *module, entry.name);
     shareConstants(*moduleRef);
+    graph::MappedData::of(&mlirContext).releasePages();
   }
   return true;
 }

@@ -1,6 +1,7 @@
 #include "compiler/import/TensorData.h"
 
 #include "compiler/import/ModelFile.h"
+#include "dialects/graph/MappedData.h"
 #include "dialects/kernel/KernelDialect.h"
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
@@ -357,6 +358,8 @@ static RankedTensorType read(const onnx::TensorProto &tensor, ModelFile *file,
         file->externalData(tensor, error);
     done = data && readStream(data->getBuffer(), bits, type.getElementType(),
                               count, elements, error);
+    if (data)
+      graph::MappedData::of(context).add(data);
     elements.owner = data;
   } else if (tensor.has_raw_data()) {
     done = readStream(tensor.raw_data(), bits, type.getElementType(), count,

@@ -1,5 +1,6 @@
 #include "dialects/graph/GraphDialect.h"
 
+#include "dialects/graph/MappedData.h"
 #include "dialects/graph/ShortSums.h"
 #include "dialects/graph/ops/Patterns.h"
 #include "dialects/kernel/KernelDialect.h"
@@ -18,6 +19,7 @@ void GraphDialect::initialize() {
 #define GET_OP_LIST
 #include "dialects/graph/GraphOps.cpp.inc"
       >();
+  addInterfaces<MappedData>();
 }
 
 static LogicalResult verifyShortShare(Operation *op, Attribute value) {

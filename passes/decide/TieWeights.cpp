@@ -15,6 +15,7 @@
 
 #include "dialects/graph/ElementsData.h"
 #include "dialects/graph/GraphDialect.h"
+#include "dialects/graph/MappedData.h"
 #include "passes/decide/Passes.h"
 
 using namespace mlir;
@@ -69,9 +70,15 @@ bool areTransposed(ConstantOp a, ConstantOp b) {
                  bs = elementBytes(b.getValue(), storageOfB);
   int64_t size = bytesPerElement(type.getElementType());
   // Compares block by block, so that the cache lines of both constants stay in
-  // the cache.
-  constexpr int64_t side = 16;
-  for (int64_t top = 0; top < rows; top += side)
+  // the cache, and releases a mapped file from time to time.
+  constexpr int64_t side = 16, releasedBytes = 1 << 24;
+  const auto &mapped = MappedData::of(a.getContext());
+  int64_t read = 0;
+  for (int64_t top = 0; top < rows; top += side) {
+    if ((read += side * columns * size) > releasedBytes) {
+      mapped.releasePages();
+      read = 0;
+    }
     for (int64_t left = 0; left < columns; left += side)
       for (int64_t row = top; row < std::min(top + side, rows); ++row)
         for (int64_t column = left; column < std::min(left + side, columns);
@@ -79,6 +86,7 @@ bool areTransposed(ConstantOp a, ConstantOp b) {
           if (std::memcmp(as.data() + (row * columns + column) * size,
                           bs.data() + (column * rows + row) * size, size))
             return false;
+  }
   return true;
 }
 

@@ -216,7 +216,6 @@ FailureOr<SmallVector<ElementsAttr>> evaluate(ArrayRef<Value> values,
   SmallVector<ElementsAttr> results(values.size());
   // The values of constants and reshaped constants are known without running
   // code.
-  SmallVector<Value> wanted;
   SmallVector<size_t> positions;
   for (auto [i, value] : llvm::enumerate(values)) {
     Value root = value;
@@ -232,11 +231,20 @@ FailureOr<SmallVector<ElementsAttr>> evaluate(ArrayRef<Value> values,
                       .getRawHandle());
       continue;
     }
-    wanted.push_back(value);
     positions.push_back(i);
   }
-  if (wanted.empty())
+  if (positions.empty())
     return results;
+  // Large values first, while the memory of the others is not needed yet.
+  llvm::sort(positions, [&](size_t x, size_t y) {
+    auto key = [&](size_t i) {
+      return std::pair(-tensorType(values[i]).getNumElements(), i);
+    };
+    return key(x) < key(y);
+  });
+  SmallVector<Value> wanted;
+  for (size_t position : positions)
+    wanted.push_back(values[position]);
 
   auto [module, distinct] = moduleOf(wanted);
   assert(lowering && "the pipeline sets the lowering");

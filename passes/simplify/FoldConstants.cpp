@@ -6,10 +6,12 @@
 // them (see Evaluate.h). Results that are much larger than their operands are
 // not evaluated, but computed at run time. The data of constants that are no
 // longer used is freed during evaluation, so that the weights are in memory
-// only once. Bodies of If and Loop may use the same constants as other
+// only once; of constants that are still used, the pages of mapped files are
+// given back. Bodies of If and Loop may use the same constants as other
 // functions, so the pass runs on the module.
 
 #include "dialects/graph/GraphDialect.h"
+#include "dialects/graph/MappedData.h"
 #include "passes/evaluate/Evaluate.h"
 #include "passes/simplify/FoldableValues.h"
 #include "passes/simplify/Passes.h"
@@ -54,8 +56,11 @@ private:
         if (auto value = dyn_cast<DenseResourceElementsAttr>(unused.getValue());
             value && !kept.contains(value.getRawHandle().getResource()))
           value.getRawHandle().getResource()->setBlob({});
+    auto &mapped = MappedData::of(&getContext());
     auto values = evaluate(frontier, [&](DenseResourceElementsHandle resource) {
-      if (!kept.contains(resource.getResource()))
+      if (kept.contains(resource.getResource()))
+        mapped.releasePages();
+      else
         resource.getResource()->setBlob({});
     });
     if (failed(values))

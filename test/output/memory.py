@@ -4,7 +4,9 @@
     memory.py --ingot PROGRAM
 
 The peak of the compiler, less that of compiling a tiny model, stays below 1.7
-times the model's size, however its weights are stored. Weights that several
+times the model's size, however its weights are stored, and below 1.45 times the
+size of a model of a language model's form: weights in a file of their own, two
+entry points, and a table of 30 MB that is also the last layer's weights. Weights that several
 nodes read, scaled, transposed or returned as they are, still have their values
 when others have been freed: the results are those of ONNX Runtime.
 """
@@ -20,6 +22,7 @@ import onnxruntime
 from onnx import TensorProto, helper, numpy_helper
 
 LIMIT = 1.7
+TIED_LIMIT = 1.45
 
 
 def build(channels, storage):
@@ -62,6 +65,26 @@ def build(channels, storage):
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
 
 
+def build_tied(rows, columns):
+    """Returns products between a lookup in a table of so many rows and a product with its transpose."""
+    rng = np.random.default_rng(1)
+
+    def weight(name, *shape):
+        return numpy_helper.from_array((rng.standard_normal(shape) / np.sqrt(columns)).astype(np.float32), name)
+
+    weights, value = [weight("table", rows, columns)], "v"
+    nodes = [helper.make_node("Gather", ["table", "token"], [value])]
+    for i in range(8):
+        weights.append(weight(f"w{i}", columns, columns))
+        nodes += [helper.make_node("MatMul", [value, f"w{i}"], [f"p{i}"]), helper.make_node("Tanh", [f"p{i}"], [f"t{i}"])]
+        value = f"t{i}"
+    nodes += [helper.make_node("Transpose", ["table"], ["turned"], perm=[1, 0]),
+              helper.make_node("MatMul", [value, "turned"], ["y"])]
+    graph = helper.make_graph(nodes, "g", [helper.make_tensor_value_info("token", TensorProto.INT64, ["n"])],
+                              [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["n", rows])], weights)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+
+
 def save(model, folder, storage):
     path = os.path.join(folder, "model.onnx")
     onnx.save(model, path, save_as_external_data=storage == "external", location="weights.bin")
@@ -80,9 +103,9 @@ sys.exit(status and 1)
 """
 
 
-def peak(ingot, model, folder):
+def peak(ingot, model, folder, *options):
     """Returns the peak memory of the compiler in bytes."""
-    command = [ingot, model, "-o", os.path.join(folder, "m.cpp"), "--target", "generic"]
+    command = [ingot, model, "-o", os.path.join(folder, "m.cpp"), "--target", "generic", *options]
     measured = subprocess.run([sys.executable, "-c", MEASURE] + command, check=True, stdout=subprocess.PIPE)
     return int(measured.stdout.split()[-1])
 
@@ -121,8 +144,16 @@ def main():
             failed |= ratio > LIMIT
             if storage == "raw":
                 check_results(ingot, path, folder, 256)
+    entries = ["--entry", "prompt:n=8", "--entry", "token:n=1"]
+    with tempfile.TemporaryDirectory() as folder:
+        base = peak(ingot, save(build_tied(64, 8), folder, "external")[0], folder, *entries)
+    with tempfile.TemporaryDirectory() as folder:
+        path, size = save(build_tied(8192, 960), folder, "external")
+        ratio = (peak(ingot, path, folder, *entries) - base) / size
+        print(f"tied: {size / 1e6:.1f} MB, {ratio:.2f} times that above {base / 1e6:.0f} MB")
+        failed |= ratio > TIED_LIMIT
     if failed:
-        sys.exit(f"the limit is {LIMIT}")
+        sys.exit(f"the limit is {LIMIT}, for the tied table {TIED_LIMIT}")
 
 
 if __name__ == "__main__":
