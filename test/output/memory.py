@@ -66,7 +66,7 @@ def build(channels, storage):
 
 
 def build_tied(rows, columns):
-    """Returns products between a lookup in a table of so many rows and a product with its transpose."""
+    """Returns a lookup in a table of `rows` rows, products, and a product with the transpose of the table."""
     rng = np.random.default_rng(1)
 
     def weight(name, *shape):
