@@ -154,9 +154,10 @@ Expr dequantize(Expr x, Expr scale, Expr zero, mlir::Type type);
 /// be an integer of at most 16 bits that `quantize` built with a constant zero
 /// point; otherwise returns nullopt.
 std::optional<Expr> beforeSaturation(Expr x);
-/// Returns, for an `x` as beforeSaturation takes it, what `quantize` rounds and
-/// the zero point that it adds to the rounded number. Whoever rounds by other
-/// means gets 0 instead of the lowest integer for NaN.
+/// Returns the number that `quantize` rounds to compute `x`, and the zero point
+/// that it adds. The conditions for `x` are those of beforeSaturation. `quantize`
+/// turns NaN into the lowest integer; an instruction that rounds the number may
+/// turn NaN into another integer.
 std::optional<std::pair<Expr, int64_t>> beforeRounding(Expr x);
 /// Reinterprets the bits as another type of equal width.
 Expr bitcast(Expr x, mlir::Type type);

@@ -48,9 +48,10 @@ static Value pair(KernelBuilder &b, Value x, Value y, bool toUnsigned) {
   return kernel::NarrowSignedOp::create(b.builder, b.loc, to, x, y);
 }
 
-/// Returns the 16-bit integers that quantization to 8 bits gives for `results`
-/// before it saturates them, two vectors in one; nothing unless it is the last
-/// operation of each result, and if the target lacks an instruction.
+/// Returns 16-bit integers that saturate to the 8-bit integers `results`, one
+/// vector for two of `results`. Returns nothing if the target has no instruction
+/// that rounds or adds with saturation, or if quantization is not the last
+/// operation of each result.
 static std::optional<SmallVector<Value>>
 roundedInPairs(KernelBuilder &b, ArrayRef<Expr> results) {
   SmallVector<Value> numbers, pairs;
@@ -87,8 +88,8 @@ roundedInPairs(KernelBuilder &b, ArrayRef<Expr> results) {
   return pairs;
 }
 
-/// As roundedInPairs, for all targets and also to 16 bits, which the results
-/// are then saturated to.
+/// The same for all targets, and for `results` of 16 bits, which are returned
+/// in pairs. `toUnsigned` says that such results are unsigned.
 static std::optional<SmallVector<Value>>
 narrowedInPairs(KernelBuilder &b, ArrayRef<Expr> results, bool toUnsigned) {
   SmallVector<Value> parts, pairs;
