@@ -180,6 +180,9 @@ Interface::Interface(kernel::ProgramOp main, const CodegenOptions &options,
     else
       tensor.sizes.assign(type.getShape().begin(), type.getShape().end());
     tensor.elements = type.getNumElements();
+    if (!kernel::isCompact(tensor.sizes) &&
+        size_t(type.getRank()) == tensor.sizes.size())
+      tensor.inMemory.emplace(type.getShape().begin(), type.getShape().end());
     tensor.part = text(kernel::kPartAttr);
     if (auto element = main.getArgAttrOfType<kernel::SizesAttr>(
             index, kernel::kElementAttr)) {

@@ -52,6 +52,10 @@ struct InterfaceTensor {
   };
   std::optional<Stream> stream = std::nullopt;
 
+  /// For a tensor that is stored with spare rows: the shape of its memory, in
+  /// which `sizes` take the first elements of each axis.
+  std::optional<kernel::Dims> inMemory = std::nullopt;
+
   bool isOfStrings() const { return type == "string"; }
 };
 

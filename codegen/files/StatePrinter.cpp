@@ -81,6 +81,9 @@ void printStateDeclarations(ArrayRef<Interface> interfaces,
         "Returns the value that the next call reads as \"" +
         toCommentText(StringRef(tensor.slots->state).take_front(200)) +
         "\": " + tensor.type + " " + value.interface->shapeText(tensor.sizes) +
+        (tensor.inMemory ? ", at the beginning of each axis of memory for " +
+                               value.interface->shapeText(*tensor.inMemory)
+                         : "") +
         "." + owner.note);
     out.line(tensor.cType + " *" + value.function + "(" + owner.parameter +
              ");");

@@ -44,7 +44,7 @@ public:
         arena(std::max(NETWORK_ARENA_BYTES, SPECTRUM_ARENA_BYTES),
               std::max(NETWORK_ARENA_ALIGN, SPECTRUM_ARENA_ALIGN)),
         state(NETWORK_STATE_BYTES, NETWORK_STATE_ALIGN),
-        row(settings::beams * settings::cache_row) {}
+        copies(settings::beams * cache_head) {}
 
   /// Writes the spectrum of settings::frames frames to `rows`. Returns the
   /// largest element of the first `count` frames.
@@ -104,19 +104,19 @@ public:
 
   /// Copies the cache of one sequence of `past` tokens to all beams.
   void start_beams(size_t past) {
-    constexpr size_t size = settings::cache_row;
     for (size_t i = 0; i < 2 * settings::layers; ++i) {
       const float *from = settings::caches[i](state.get());
       float *to = settings::beam_caches[i](state.get());
-      for (size_t copy = 0; copy < past * settings::beams; ++copy)
-        std::copy_n(from + copy / settings::beams * size, size,
-                    to + copy * size);
+      for (size_t copy = 0; copy < settings::beams * settings::heads; ++copy)
+        std::copy_n(from + copy % settings::heads * cache_head,
+                    past * settings::head_size, to + copy * cache_head);
     }
   }
 
   /// Gives each beam the cache of the beam `sources[beam]`.
   void reorder_beams(const std::vector<size_t> &sources, size_t past) {
-    constexpr size_t size = settings::cache_row;
+    constexpr size_t of_beam = settings::heads * cache_head;
+    const size_t used = past * settings::head_size;
     bool changes = false;
     for (size_t beam = 0; beam < sources.size(); ++beam)
       changes |= sources[beam] != beam;
@@ -124,17 +124,25 @@ public:
       return;
     for (settings::Cache cache : settings::beam_caches) {
       float *values = cache(state.get());
-      for (size_t i = 0; i < past; ++i, values += settings::beams * size) {
-        std::copy_n(values, row.size(), row.data());
+      for (size_t head = 0; head < settings::heads;
+           ++head, values += cache_head) {
+        for (size_t beam = 0; beam < sources.size(); ++beam)
+          std::copy_n(values + beam * of_beam, used,
+                      copies.data() + beam * cache_head);
         for (size_t beam = 0; beam < sources.size(); ++beam)
           if (sources[beam] != beam)
-            std::copy_n(row.data() + sources[beam] * size, size,
-                        values + beam * size);
+            std::copy_n(copies.data() + sources[beam] * cache_head, used,
+                        values + beam * of_beam);
       }
     }
   }
 
 private:
+  /// The floats of a cache for one head of one sequence: its tokens follow one
+  /// another, and there is room for the most tokens.
+  static constexpr size_t cache_head =
+      settings::most_tokens * settings::head_size;
+
   static void check(ingot_status status, const char *network) {
     if (status != INGOT_OK)
       throw Fault(std::string("the network `") + network +
@@ -145,7 +153,8 @@ private:
   ingot::ThreadPool pool;
   ingot_context context;
   Memory arena, state;
-  std::vector<float> row;
+  /// A head of all beams, while they are reordered.
+  std::vector<float> copies;
 };
 
 #endif // WHISPER_MODEL_H

@@ -385,8 +385,8 @@ def settings(config, generation, sizes):
         f"inline constexpr size_t most_tokens = {longest};",
         f"inline constexpr size_t most_past = {longest - 1};",
         f"inline constexpr size_t vocabulary = {vocabulary}, layers = {layers};",
-        "/// Sequences of a beam search; floats of a key or value for one token of one sequence.",
-        f"inline constexpr size_t beams = {beams}, cache_row = {sizes['heads'] * sizes['size']};",
+        "/// Sequences of a beam search; heads of a layer, and elements of a key or value of a head.",
+        f"inline constexpr size_t beams = {beams}, heads = {sizes['heads']}, head_size = {sizes['size']};",
         f"inline constexpr double length_penalty = {float(generation.get('length_penalty') or 1.0)};", "",
         f"inline constexpr int32_t start_token = {one_token(setting('decoder_start_token_id'), 'decoder_start_token_id')}, "
         f"end_token = {end}, no_timestamps_token = {no_timestamps}, first_timestamp = {no_timestamps + 1};",
@@ -402,7 +402,8 @@ def settings(config, generation, sizes):
         "inline constexpr Language languages[] = {"]
     lines += [f'    {{"{code}", {number}}},' for code, number in languages.items() if code.isalnum()]
     lines += ["    {nullptr, -1}};", "",
-              "/// The caches of the self-attention: keys and values of each layer, of one sequence and of all beams.",
+              "/// The caches of the self-attention: keys and values of each layer, of one sequence and of all beams;",
+              "/// float[sequence][head][most_tokens][head_size].",
               "using Cache = float *(*)(void *state);"]
     for array, prefix in (("caches", ""), ("beam_caches", "beam_")):
         functions = [f"network_{prefix}{kind}_{i}_state" for i in range(layers) for kind in ("key", "value")]

@@ -138,11 +138,17 @@ static bool endsInPlace(Operation *product,
   return true;
 }
 
+/// Whether `op` takes the stored rows of a state that has spare rows.
+static bool takesStoredRows(Operation *op) {
+  auto slice = dyn_cast_or_null<SliceOp>(op);
+  return slice && slice.passesLanes() && slice.getX().getDefiningOp<AppendOp>();
+}
+
 /// Appends to `taken` the chain of operators that computes `operand` of a
 /// matrix product, from its end, as long as they have a single use, satisfy
-/// `isFree` and are of these kinds: transposes that keep the last axis; with
-/// `scales` also multiplications by a scalar; with `rounds` also casts, and
-/// reshapes of stored tensors. With `rounds`, the chain may begin with an
+/// `isFree` and are of these kinds: transposes that keep the last axis; slices
+/// with the stored rows of a state; with `scales` also multiplications by a
+/// scalar; with `rounds` also casts, and reshapes of stored tensors. With `rounds`, the chain may begin with an
 /// elementwise expression of stored tensors, such as a rotary embedding. Of
 /// that expression, only the last operator is appended; the others join the
 /// group later.
@@ -158,7 +164,7 @@ static void addInFront(Value operand, bool scales, bool rounds,
                       dimsOf(op->getOperand(0)) == dimsOf(op->getResult(0));
     bool roundsHere = rounds && isa<CastOp, RoundToTf32Op>(op);
     bool isMovedHere =
-        (transpose && transpose.passesLanes()) ||
+        (transpose && transpose.passesLanes()) || takesStoredRows(op) ||
         (rounds && isa<ReshapeOp>(op) && readsStored(op, isFree));
     if (!scalesHere && !roundsHere && !isMovedHere) {
       if (rounds && isa<ElementwiseOpInterface>(op) && readsStored(op, isFree))
@@ -272,16 +278,17 @@ takeAttention(Operation *producer,
 static bool readsOneTensor(Operation *op) {
   if (auto transpose = dyn_cast<TransposeOp>(op))
     return transpose.passesLanes();
-  return isa<ConcatOp>(op) || (isa<ElementwiseOpInterface>(op) &&
-                               cast<ElementOpInterface>(op).isCheap() &&
-                               llvm::count_if(op->getOperands(), [](Value x) {
-                                 return !x.getDefiningOp<ConstantOp>();
-                               }) == 1);
+  return isa<ConcatOp>(op) || takesStoredRows(op) ||
+         (isa<ElementwiseOpInterface>(op) &&
+          cast<ElementOpInterface>(op).isCheap() &&
+          llvm::count_if(op->getOperands(), [](Value x) {
+            return !x.getDefiningOp<ConstantOp>();
+          }) == 1);
 }
 
-void takeWidening(Value operand, Operation *reader,
-                  llvm::function_ref<bool(Operation *)> isFree,
-                  SmallVectorImpl<Operation *> &taken) {
+void takeCache(Value operand, Operation *reader,
+               llvm::function_ref<bool(Operation *)> isFree,
+               SmallVectorImpl<Operation *> &taken) {
   llvm::SetVector<Operation *> chain;
   SmallVector<Value> operands{operand};
   while (!operands.empty()) {
@@ -295,7 +302,9 @@ void takeWidening(Value operand, Operation *reader,
         chain.insert(op))
       llvm::append_range(operands, op->getOperands());
   }
-  if (llvm::any_of(chain, isWidening))
+  if (llvm::any_of(chain, [](Operation *op) {
+        return isWidening(op) || takesStoredRows(op);
+      }))
     for (Operation *op : chain)
       if (!llvm::is_contained(taken, op))
         taken.push_back(op);

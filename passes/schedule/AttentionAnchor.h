@@ -107,14 +107,15 @@ takeAttention(mlir::Operation *producer,
               llvm::function_ref<bool(const AttentionAnchor &)> suits);
 
 /// Appends to `taken` the operators that compute `operand` from a stored tensor
-/// with narrower elements: casts, elementwise operators with constants,
-/// transposes that keep the last axis, and concatenations. Each satisfies
+/// with narrower elements, or from a state with spare rows: casts, elementwise
+/// operators with constants, transposes that keep the last axis,
+/// concatenations, and slices with the stored rows of a state. Each satisfies
 /// `isFree` and has no users except `reader` and the other operators. The kernel
-/// then reads the narrow tensor in its stored layout. Appends nothing if no
-/// operator widens the elements.
-void takeWidening(mlir::Value operand, mlir::Operation *reader,
-                  llvm::function_ref<bool(mlir::Operation *)> isFree,
-                  llvm::SmallVectorImpl<mlir::Operation *> &taken);
+/// then reads the tensor in its stored layout. Appends nothing if no operator
+/// widens the elements or takes stored rows.
+void takeCache(mlir::Value operand, mlir::Operation *reader,
+               llvm::function_ref<bool(mlir::Operation *)> isFree,
+               llvm::SmallVectorImpl<mlir::Operation *> &taken);
 
 /// Whether `reader` is the only user of the result of `op`, and is either
 /// elementwise on the same shape or a transpose that keeps the last axis.

@@ -13,7 +13,7 @@ def FoldConstants : Pass<"simplify-fold-constants", "::mlir::ModuleOp"> {
 
 /// Runs on the module, since entry points share states.
 def LayOutStates : Pass<"simplify-lay-out-states", "::mlir::ModuleOp"> {
-  let summary = "Move the axis along which a state grows to the front, and append to states in place";
+  let summary = "Give states layouts in which they grow without moving, and append to them in place";
   let options = [Option<"onePlace", "one-place", "bool", "true",
                         "A call may write a state to the memory from which it reads it">];
 }

@@ -96,8 +96,8 @@ public:
       return taken;
     taken.push_back(keys);
     // A cache may have narrower elements than the queries.
-    takeWidening(found.keyRows(), keys, isFree, taken);
-    takeWidening(found.product.getB(), found.product, isFree, taken);
+    takeCache(found.keyRows(), keys, isFree, taken);
+    takeCache(found.product.getB(), found.product, isFree, taken);
     return taken;
   }
 
