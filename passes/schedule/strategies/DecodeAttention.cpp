@@ -20,9 +20,37 @@ constexpr int64_t mostQueries = 8;
 /// The most elements of a key. The limit exists because the dot product of a
 /// query and a key is unrolled over all elements.
 constexpr int64_t mostDepth = 256;
-/// The number of keys in a block. The scores of a block stay in the L1 cache
-/// while the keys stream through it.
-constexpr int64_t keysOfBlock = 128;
+/// The bytes of the values of a block of keys. They stay in the L1 cache while
+/// they are multiplied by the weights of one query after the other.
+constexpr int64_t bytesOfBlock = 16 << 10;
+
+/// Returns the number of keys in a block for values of `width` elements.
+int64_t keysOf(const AttentionAnchor &anchor, int64_t lanes) {
+  int64_t keys = bytesOfBlock / (anchor.width() * int64_t(sizeof(float)));
+  return std::min(std::max(keys / lanes * lanes, lanes), anchor.keys().most());
+}
+
+/// Returns the tile of weighted values. It has whole values if its sums fit the
+/// registers, else equal parts of values that are as wide as possible. So it
+/// reads the values of a block in the order in which they are stored, and
+/// processors prefetch them. A narrow tile with more rows would read each value
+/// in several passes.
+TileChoice valueTile(int64_t queries, int64_t width,
+                     const TargetDescription &target, int64_t lanes) {
+  int64_t vectors = llvm::divideCeil(width, lanes),
+          registers = int64_t(target.vectorRegisters);
+  // With one row, a multiply-add can read the value from memory. One register
+  // has the weight of the row.
+  auto needed = [&](int64_t rows) {
+    return rows * (vectors + 1) + (rows > 1 ? vectors : 0);
+  };
+  while (needed(1) + 2 > registers)
+    vectors = llvm::divideCeil(vectors, 2);
+  int64_t rows = 1;
+  while (rows < queries && needed(rows + 1) + 2 <= registers)
+    ++rows;
+  return {rows, vectors, 1};
+}
 
 bool suits(AttentionAnchor anchor, const TargetDescription &target) {
   Type type = elementOf(anchor.scores.getResult());
@@ -56,17 +84,13 @@ public:
     AttentionAnchor anchor = AttentionAnchor::of(group);
     Type type = elementOf(anchor.scores.getResult());
     int64_t queries = *anchor.queries().known(),
-            keys = std::min(keysOfBlock, anchor.keys().most());
-    TileChoice values =
-        TileModel(queries, anchor.width(), keys, group.target, type)
-            .ranked()
-            .front();
-    return {
-        Plan(anchor.softmax->getContext(),
-             {{"keys", keys},
-              {"queries", queries},
-              {"value_columns", values.vectors * group.target.maxLanes(type)},
-              {"value_rows", values.rows}})};
+            lanes = group.target.maxLanes(type);
+    TileChoice values = valueTile(queries, anchor.width(), group.target, lanes);
+    return {Plan(anchor.softmax->getContext(),
+                 {{"keys", keysOf(anchor, lanes)},
+                  {"queries", queries},
+                  {"value_columns", values.vectors * lanes},
+                  {"value_rows", values.rows}})};
   }
 
   std::string refuse(GroupOnTarget group, const Plan &plan) const override {
