@@ -294,8 +294,17 @@ bool GraphImporter::reportUnbound(const Diagnostics &before) {
     return false;
   // Diagnostics that were reported during the import may be consequences of the
   // missing sizes. They are dropped, except those of unknown and unsupported
-  // operators, which do not depend on sizes.
+  // operators, which do not depend on sizes. Data that cannot be read may
+  // determine the missing sizes, so then only this data is reported.
   Diagnostics all = std::exchange(diagnostics, before);
+  bool isUnreadable = false;
+  for (const Diagnostic &fault : all.list().drop_front(before.list().size()))
+    if (fault.id == DiagnosticId::ExternalData) {
+      diagnostics.report(fault);
+      isUnreadable = true;
+    }
+  if (isUnreadable)
+    return true;
   for (const Question &question : questions)
     if (!isDetermined(question.symbol))
       diagnostics.report(DiagnosticId::UnboundDimension, question.message,

@@ -113,6 +113,13 @@ def external_data_missing(folder):
     return external(location="nothing.bin")
 
 
+@case("external-data", text="cannot be read")
+def external_data_missing_and_a_size(folder):
+    m = external(location="nothing.bin")
+    m.graph.input[0].type.tensor_type.shape.dim[0].dim_param = "batch"  # what reads the data may determine this size
+    return m
+
+
 @case("external-data", text="offset")
 def external_data_out_of_range(folder):
     with open(os.path.join(folder, "data.bin"), "wb") as f:
