@@ -114,6 +114,8 @@ std::optional<Expr> narrowed(KernelBuilder &b, ArrayRef<Expr> results) {
     pairs = narrowedInPairs(b, results, toUnsigned && !isByte);
   if (!pairs)
     return std::nullopt;
+  for (auto [i, two] : llvm::enumerate(*pairs))
+    kernel::nameValue(two, ("pair_" + Twine(i)).str());
   Value all = pairs->front();
   if (isByte)
     all = pair(b, pairs->front(), pairs->back(), toUnsigned);
