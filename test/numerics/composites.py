@@ -209,5 +209,15 @@ def branches():
                {"x": data((1, 4, 2, 2))}, {"w": data((3, 4, 2, 2)), "v": data((3, 4, 1, 1))})
 
 
+def depthwise_chains():
+    """A depthwise convolution before one of a single position, on several images and with many channels."""
+    for images, channels, results, side in ((8, 2048, 56, 7), (8, 96, 56, 9), (1, 144, 24, 14)):
+        nodes = [helper.make_node("Conv", ["x", "d"], ["m"], group=channels, pads=[1, 1, 1, 1]), helper.make_node("Clip", ["m", "low", "high"], ["a"]),
+                 helper.make_node("Conv", ["a", "w", "b"], ["out"])]
+        yield Case(f"depthwise-chain-{images}-{channels}", nodes, {"x": data((images, channels, side, side))},
+                   {"d": data((channels, 1, 3, 3)), "low": np.float32(0), "high": np.float32(6), "w": data((results, channels, 1, 1)) / 64,
+                    "b": data((results,))})
+
+
 if __name__ == "__main__":
-    sys.exit(compare(__doc__, integer_products(), loops(), sequences(), n_grams(), norm_of_images(), spelled_out(), padding(), branches(), refused=()))
+    sys.exit(compare(__doc__, integer_products(), loops(), sequences(), n_grams(), norm_of_images(), spelled_out(), padding(), branches(), depthwise_chains(), refused=()))
