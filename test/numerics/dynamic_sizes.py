@@ -53,6 +53,13 @@ def mlp():
         {"w1": normal(37, 20), "b1": normal(37), "w2": normal(10, 37), "b2": normal(10)}, ("x", ["n", 20]))
 
 
+def transposed(shape):
+    """Returns a model that exchanges the last two axes of a tensor; elementwise operators precede and follow."""
+    perm = [*range(len(shape) - 2), len(shape) - 1, len(shape) - 2]
+    return model([helper.make_node("Relu", ["x"], ["r"]), helper.make_node("Transpose", ["r"], ["t"], perm=perm),
+                  helper.make_node("Mul", ["t", "two"], ["y"])], {"two": np.float32(2)}, ("x", shape))
+
+
 def cnn():
     return model([
         helper.make_node("Conv", ["x", "w1", "b1"], ["c1"], pads=[1, 1, 1, 1]), helper.make_node("Relu", ["c1"], ["r1"]),
@@ -322,6 +329,9 @@ check(args.ingot, "4-bit weights", four_bits(), ("n=1..64", "b=1..4"), [{"n": n,
       [{"n": 3, "b": 5}])
 check(args.ingot, "attention", attention(), ("m=1..70", "n=1..300"),
       [{"m": m, "n": n} for m, n in ((1, 1), (70, 300), (7, 15), (69, 17), (33, 64), (24, 129), (2, 299), (70, 96), (48, 31))], [{"m": 3, "n": 301}])
+for name, shape in (("rows", ["b", "n", 24]), ("columns", ["b", 21, "n"]), ("neither", ["n", 3, 19, 20])):
+    check(args.ingot, f"transposes of matrices: {name}", transposed(shape), ("n=1..64", *(("b=1..3",) if "b" in shape else ())),
+          [{"n": n} | ({"b": b} if "b" in shape else {}) for n, b in ((1, 1), (64, 3), (7, 2), (8, 1), (33, 2))], [{"n": 65} | ({"b": 1} if "b" in shape else {})])
 check(args.ingot, "labels", labels())
 check(args.ingot, "movements", movements())
 check(args.ingot, "images", images(), ("h=6..40", "w=5..70"), [{"h": h, "w": w} for h, w in ((6, 5), (7, 12), (20, 31), (21, 32), (40, 70))],

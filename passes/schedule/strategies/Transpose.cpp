@@ -21,6 +21,9 @@
 // only one tile wide. If sizes are not multiples of a vector, the last tile
 // overlaps the previous one in the same work item.
 //
+// If the number of rows or of columns is dynamic, it is the other number that
+// panels divide. Fewer rows or columns than lanes are moved element by element.
+//
 // If there are few rows (for example the color planes of an image) and their
 // columns become the second-to-last axis of the result, there are no square
 // tiles. One vector of each row is loaded, and the vectors are interleaved:
@@ -104,13 +107,16 @@ public:
   TransposeTiles(KernelBuilder &b, TransposeOp op)
       : b(b), op(op), perm(op.getPerm()), lanes(lanesOf(b.group)),
         elementBytes(bytesPerElement(elementOf(op.getX()))),
-        x(shapeOf(op.getX())), columnAxis(int64_t(x.size()) - 1),
+        x(dimsOf(op.getX())), columnAxis(int64_t(x.size()) - 1),
         rowAxis(perm.back()) {
     int64_t ofRow = pitchOf(op.getX(), rowAxis),
             ofColumn = pitchOf(op.getResult(),
                                llvm::find(perm, columnAxis) - perm.begin());
-    overColumnsFirst =
-        std::pair(setsOf(ofColumn), ofRow) > std::pair(setsOf(ofRow), ofColumn);
+    if (x[columnAxis].known() && x[rowAxis].known())
+      overColumnsFirst = std::pair(setsOf(ofColumn), ofRow) >
+                         std::pair(setsOf(ofRow), ofColumn);
+    else
+      overColumnsFirst = x[rowAxis].known().has_value();
     outerAxis = overColumnsFirst ? rowAxis : columnAxis;
     width = widthOfPanel(overColumnsFirst ? ofRow : ofColumn);
   }
@@ -134,7 +140,8 @@ public:
       });
       return;
     }
-    int64_t size = x[outerAxis], panels = size / width, rest = size % width;
+    int64_t size = *x[outerAxis].known(), panels = size / width,
+            rest = size % width;
     parts.push_back(panels);
     b.parallelFor(product(ArrayRef<Dim>(parts)), [&](Expr part) {
       Exprs outer = b.delinearize(named(part, "part"), parts);
@@ -160,7 +167,7 @@ private:
   /// of the matrix on the other axes; `part` is the number of the matrix in the
   /// result.
   void overColumns(Exprs &at, Expr part) {
-    int64_t count = x[rowAxis], columns = x[columnAxis];
+    int64_t count = *x[rowAxis].known(), columns = *x[columnAxis].known();
     // If the result is part of a larger tensor, its rows are not contiguous. In
     // that case, move elements one by one.
     if (!b.isContiguous(0)) {
@@ -186,7 +193,7 @@ private:
   /// Interleaves one vector of each of the few rows, which begins at input
   /// column `column`, and stores the result.
   void interleave(Exprs &at, Expr column, Expr part) {
-    int64_t count = x[rowAxis];
+    int64_t count = *x[rowAxis].known();
     SmallVector<Value> rows;
     at[columnAxis] = column;
     for (int64_t row = 0; row < count; ++row) {
@@ -230,7 +237,7 @@ private:
   /// many lines that are read.
   int64_t widthOfPanel(int64_t pitch) const {
     int64_t ofLine = lineBytes / elementBytes, way = b.target.l1WayBytes;
-    if (way == 0 || ofLine % lanes != 0 || ofLine > x[outerAxis])
+    if (way == 0 || ofLine % lanes != 0 || ofLine > *x[outerAxis].known())
       return lanes;
     int64_t lines = overColumnsFirst ? ofLine : 2 * ofLine;
     return lines * way <= setsOf(pitch) * b.target.l1Bytes ? ofLine : lanes;
@@ -246,10 +253,32 @@ private:
   /// Emits the tiles of a panel: `ofPanel` input rows, from `first` on, with
   /// all columns; or `ofPanel` columns, from `first` on, with all rows.
   void overPanel(Exprs &at, Expr first, int64_t ofPanel) {
-    int64_t along = overColumnsFirst ? columnAxis : rowAxis;
+    const Dim &along = x[overColumnsFirst ? columnAxis : rowAxis];
+    if (along.least() >= lanes)
+      return overTiles(at, first, ofPanel);
+    b.branch(
+        b.size(along) >= double(lanes), [&] { overTiles(at, first, ofPanel); },
+        [&] { overElements(at, first, ofPanel); });
+  }
+
+  /// Emits the same for fewer elements along a panel than lanes.
+  void overElements(Exprs &at, Expr first, int64_t ofPanel) {
+    int64_t alongAxis = overColumnsFirst ? columnAxis : rowAxis;
+    b.forRange(b.index(0), b.size(x[alongAxis]), [&](Expr i) {
+      b.forRange(first, first + double(ofPanel), [&](Expr across) {
+        at[alongAxis] = named(i, overColumnsFirst ? "column" : "row");
+        at[outerAxis] = named(across, overColumnsFirst ? "row" : "column");
+        Exprs to = inResult(at);
+        b.store(0u, b.load(b.result(), to), to);
+      });
+    });
+  }
+
+  void overTiles(Exprs &at, Expr first, int64_t ofPanel) {
+    const Dim &along = x[overColumnsFirst ? columnAxis : rowAxis];
     StringRef name = overColumnsFirst ? "column" : "row",
               other = overColumnsFirst ? "row" : "column";
-    forCoveringTiles(b, x[along], lanes, name, [&](Expr i) {
+    forCoveringTiles(b, along, lanes, name, [&](Expr i) {
       auto tileAt = [&](Expr across) {
         overColumnsFirst ? tile(at, across, i) : tile(at, i, across);
       };
@@ -298,7 +327,7 @@ private:
   TransposeOp op;
   ArrayRef<int64_t> perm;
   int64_t lanes, elementBytes;
-  ArrayRef<int64_t> x;
+  Dims x;
   /// `columnAxis` is the input axis that is contiguous in the input; `rowAxis`
   /// is the input axis that is contiguous in the result.
   int64_t columnAxis, rowAxis;
@@ -313,20 +342,26 @@ class TransposeStrategy : public Strategy {
 public:
   bool matches(GroupOnTarget group) const override {
     TransposeOp op = transposeOf(group);
-    if (!op || group.hasDynamicSizes() || group.target.smallCode ||
-        group.target.wholeRegisters)
+    if (!op || group.target.smallCode || group.target.wholeRegisters)
       return false;
     ArrayRef<int64_t> x = shapeOf(op.getX());
     int64_t lanes = lanesOf(group), rowAxis = op.getPerm().back();
     if (lanes < 4 || rowAxis + 1 == int64_t(x.size()) || x.back() < lanes)
       return false;
-    if (!hasFewRows(op))
-      return x[rowAxis] >= lanes;
+    if (!hasFewRows(op)) {
+      Dims sizes = dimsOf(op.getX());
+      return x[rowAxis] >= lanes &&
+             (sizes[rowAxis].known() || sizes.back().known());
+    }
+    if (group.hasDynamicSizes())
+      return false;
     // Registers of less than 16 bytes cannot be shuffled.
     return x[rowAxis] > 1 && group.results()[0] == op.getResult() &&
            lanes * storageType(elementOf(op.getX())).getIntOrFloatBitWidth() >=
                128;
   }
+
+  bool takesDynamicSizes() const override { return true; }
 
   void emit(KernelBuilder &b) const override {
     TransposeTiles(b, transposeOf(b.group)).emit();

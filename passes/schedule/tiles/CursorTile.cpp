@@ -295,12 +295,13 @@ Expr shifted(KernelBuilder &b, Expr x, int64_t term) {
       x.type);
 }
 
-void forCoveringTiles(KernelBuilder &b, int64_t positions, int64_t rows,
+void forCoveringTiles(KernelBuilder &b, const Dim &positions, int64_t rows,
                       StringRef name, llvm::function_ref<void(Expr)> body) {
-  b.loop(b.index(0), b.index(positions), rows, {},
+  bool fits = positions == positions.floorDiv(rows) * rows;
+  b.loop(b.index(0), b.size(positions), rows, {},
          [&](Expr first, ArrayRef<Expr>) -> Exprs {
-           if (positions % rows != 0) {
-             Expr last = b.index(positions - rows);
+           if (!fits) {
+             Expr last = b.size(positions - rows);
              named(first, name + "_of_tile");
              first = select(first < last, first, last);
            }

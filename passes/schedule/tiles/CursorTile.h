@@ -86,8 +86,8 @@ graph::Expr shifted(KernelBuilder &b, graph::Expr x, int64_t term);
 /// is the number of positions of a tile, at most `positions`. If it does not
 /// divide `positions`, the last tile begins earlier. `name` is the name of a
 /// position in the generated code.
-void forCoveringTiles(KernelBuilder &b, int64_t positions, int64_t rows,
-                      llvm::StringRef name,
+void forCoveringTiles(KernelBuilder &b, const graph::Dim &positions,
+                      int64_t rows, llvm::StringRef name,
                       llvm::function_ref<void(graph::Expr first)> body);
 
 /// Creates a cursor (a pointer that advances with each load) at element `index`

@@ -115,3 +115,17 @@ kernel.func @few_of_more(%x: tensor<3x5x20xf32>) -> tensor<5x20x3xf32> attribute
   %y = graph.transpose %x {perm = array<i64: 1, 2, 0>} : (tensor<3x5x20xf32>) -> tensor<5x20x3xf32>
   kernel.return %y : tensor<5x20x3xf32>
 }
+
+// With a dynamic number of rows, panels divide the columns. Fewer rows than
+// lanes are moved element by element.
+// CHECK-LABEL: kernel.func @dynamic_rows(
+// CHECK: scf.if
+// CHECK: vector.shuffle
+// CHECK: } else {
+// CHECK-NOT: vector.shuffle
+// CHECK: memref.load
+// CHECK: memref.store
+kernel.func @dynamic_rows(%x: tensor<2x40x32xf32, #kernel.sizes<"n" in 1 to 40 : 2, s0, 32>>) -> tensor<2x32x40xf32, #kernel.sizes<"n" in 1 to 40 : 2, 32, s0>> attributes {strategy = "transpose", comment = ""} {
+  %y = graph.transpose %x {perm = array<i64: 0, 2, 1>} : (tensor<2x40x32xf32, #kernel.sizes<"n" in 1 to 40 : 2, s0, 32>>) -> tensor<2x32x40xf32, #kernel.sizes<"n" in 1 to 40 : 2, 32, s0>>
+  kernel.return %y : tensor<2x32x40xf32, #kernel.sizes<"n" in 1 to 40 : 2, 32, s0>>
+}
