@@ -17,6 +17,7 @@
 // returned value is the result of a group, and none is returned twice.
 
 #include "dialects/graph/GraphDialect.h"
+#include "mlir/Transforms/RegionUtils.h"
 #include "passes/decide/MarkShortSums.h"
 #include "passes/decide/OperatorGroup.h"
 #include "passes/decide/Passes.h"
@@ -66,6 +67,10 @@ public:
         packs(packs), savesMemory(savesMemory) {}
 
   void run() {
+    // Common subexpression elimination removes only the last operator of a
+    // chain whose result is unused.
+    IRRewriter rewriter(function.getContext());
+    (void)runRegionDCE(rewriter, function->getRegions());
     dropEmpty();
     separateOutputs();
     separateSlices();

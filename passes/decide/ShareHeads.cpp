@@ -13,6 +13,7 @@
 #include "dialects/graph/GraphDialect.h"
 #include "dialects/graph/ops/Movement.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/Transforms/RegionUtils.h"
 #include "passes/decide/Passes.h"
 #include "passes/schedule/AttentionAnchor.h"
 #include "targets/TargetDescription.h"
@@ -185,6 +186,10 @@ struct ShareHeadsPass : impl::ShareHeadsBase<ShareHeadsPass> {
       if (sharing.canRewrite())
         sharing.rewrite();
     }
+    // Remove the operators that were replaced: passes that follow ask which
+    // operators read a tensor.
+    IRRewriter rewriter(&getContext());
+    (void)runRegionDCE(rewriter, getOperation()->getRegions());
   }
 };
 

@@ -26,6 +26,7 @@
 #include "dialects/graph/GraphDialect.h"
 #include "dialects/graph/ops/Movement.h"
 #include "dialects/kernel/KernelModule.h"
+#include "mlir/Transforms/RegionUtils.h"
 #include "passes/simplify/Passes.h"
 #include "llvm/ADT/MapVector.h"
 
@@ -323,9 +324,6 @@ public:
       if (!layout.whole.empty() || tensor.attrs().contains(kernel::kSizesAttr))
         layout.setSizes(tensor, tensor.sizes());
     BlockArgument argument = input.function.getArgument(input.index);
-    if (steps.empty())
-      for (Operation *reshape : llvm::make_early_inc_range(argument.getUsers()))
-        reshape->erase();
     argument.setType(
         tensorOf(layout.sizesInMemory(before), elementOf(argument)));
     Value state = argument;
@@ -342,11 +340,7 @@ public:
       builder.setInsertionPointAfterValue(state);
       last.replaceAllUsesWith(layout.toModel(builder, state, after));
     }
-    Operation *returned = output.returned().get().getDefiningOp();
     output.returned().set(state);
-    eraseUnused(returned);
-    if (!steps.empty())
-      eraseUnused(steps.back());
     updateType(input.function);
   }
 
@@ -423,16 +417,6 @@ private:
     return AppendOp::create(builder, op->getLoc(),
                             tensorOf(sizes, elementOf(state)), state, rows, at,
                             axis);
-  }
-
-  /// Erases `op` if nothing reads it, and then the operators that it reads.
-  static void eraseUnused(Operation *op) {
-    if (!op || !isOpTriviallyDead(op))
-      return;
-    SmallVector<Value> operands(op->getOperands());
-    op->erase();
-    for (Value operand : operands)
-      eraseUnused(operand.getDefiningOp());
   }
 
   StateTensor input, output;
@@ -548,6 +532,10 @@ struct LayOutStatesPass : impl::LayOutStatesBase<LayOutStatesPass> {
     }
     for (auto &[name, state] : states)
       state.layOut(onePlace);
+    // Reshapes and concatenations that were replaced do not fit the new types.
+    IRRewriter rewriter(&getContext());
+    for (auto function : getOperation().getOps<func::FuncOp>())
+      (void)runRegionDCE(rewriter, function->getRegions());
   }
 };
 

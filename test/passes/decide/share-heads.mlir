@@ -2,12 +2,16 @@
 // REQUIRES: ingot-opt
 
 // Four query heads share each head of keys and values: their queries become the
-// rows of one matrix, and keys and values are not repeated.
+// rows of one matrix, and keys and values are not repeated. Nothing is left of
+// the operators that repeat them.
 // CHECK-LABEL: @shared(
+// CHECK-NOT: graph.expand
 // CHECK: %[[Q:.*]] = graph.reshape %arg0 : (tensor<1x8x1x32xf32>) -> tensor<1x2x4x32xf32>
 // CHECK: %[[S:.*]] = graph.matmul %[[Q]], %{{.*}} : (tensor<1x2x4x32xf32>, tensor<1x2x32x16xf32>) -> tensor<1x2x4x16xf32>
 // CHECK: %[[Y:.*]] = graph.matmul %{{.*}}, %arg2 : (tensor<1x2x4x16xf32>, tensor<1x2x16x32xf32>) -> tensor<1x2x4x32xf32>
 // CHECK: graph.reshape %[[Y]] : (tensor<1x2x4x32xf32>) -> tensor<1x8x1x32xf32>
+// CHECK-NOT: graph.expand
+// CHECK: return
 func.func @shared(%q: tensor<1x8x1x32xf32>, %k: tensor<1x2x16x32xf32>, %v: tensor<1x2x16x32xf32>) -> tensor<1x8x1x32xf32> {
   %k5 = graph.reshape %k : (tensor<1x2x16x32xf32>) -> tensor<1x2x1x16x32xf32>
   %ke = graph.expand %k5 : (tensor<1x2x1x16x32xf32>) -> tensor<1x2x4x16x32xf32>
