@@ -153,7 +153,8 @@ private:
   ingot::ThreadPool pool;
   ingot_context context;
   Memory arena, state;
-  /// A head of all beams, while they are reordered.
+  /// A copy of the caches of one head of all beams, from which reorder_beams()
+  /// takes the new caches.
   std::vector<float> copies;
 };
 

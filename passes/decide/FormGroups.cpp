@@ -67,8 +67,8 @@ public:
         packs(packs), savesMemory(savesMemory) {}
 
   void run() {
-    // Common subexpression elimination removes only the last operator of a
-    // chain whose result is unused.
+    // Remove unused operators. Earlier passes may leave whole chains of them,
+    // of which common subexpression elimination removes only the last one.
     IRRewriter rewriter(function.getContext());
     (void)runRegionDCE(rewriter, function->getRegions());
     dropEmpty();

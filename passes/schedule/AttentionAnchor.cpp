@@ -148,10 +148,10 @@ static bool takesStoredRows(Operation *op) {
 /// matrix product, from its end, as long as they have a single use, satisfy
 /// `isFree` and are of these kinds: transposes that keep the last axis; slices
 /// with the stored rows of a state; with `scales` also multiplications by a
-/// scalar; with `rounds` also casts, and reshapes of stored tensors. With `rounds`, the chain may begin with an
-/// elementwise expression of stored tensors, such as a rotary embedding. Of
-/// that expression, only the last operator is appended; the others join the
-/// group later.
+/// scalar; with `rounds` also casts, and reshapes of stored tensors. With
+/// `rounds`, the chain may begin with an elementwise expression of stored
+/// tensors, such as a rotary embedding. Of that expression, only the last
+/// operator is appended; the others join the group later.
 static void addInFront(Value operand, bool scales, bool rounds,
                        llvm::function_ref<bool(Operation *)> isFree,
                        SmallVectorImpl<Operation *> &taken) {

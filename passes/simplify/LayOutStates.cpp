@@ -532,7 +532,8 @@ struct LayOutStatesPass : impl::LayOutStatesBase<LayOutStatesPass> {
     }
     for (auto &[name, state] : states)
       state.layOut(onePlace);
-    // Reshapes and concatenations that were replaced do not fit the new types.
+    // Remove the reshapes and concatenations that were replaced: their types do
+    // not fit the new types of the states.
     IRRewriter rewriter(&getContext());
     for (auto function : getOperation().getOps<func::FuncOp>())
       (void)runRegionDCE(rewriter, function->getRegions());

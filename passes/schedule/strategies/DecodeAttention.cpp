@@ -37,17 +37,18 @@ int64_t keysOf(const AttentionAnchor &anchor, int64_t lanes) {
 /// in several passes.
 TileChoice valueTile(int64_t queries, int64_t width,
                      const TargetDescription &target, int64_t lanes) {
-  int64_t vectors = llvm::divideCeil(width, lanes),
-          registers = int64_t(target.vectorRegisters);
-  // With one row, a multiply-add can read the value from memory. One register
-  // has the weight of the row.
-  auto needed = [&](int64_t rows) {
-    return rows * (vectors + 1) + (rows > 1 ? vectors : 0);
+  int64_t vectors = llvm::divideCeil(width, lanes), rows = 1;
+  // A row needs registers for its sums and its weight. Several rows share the
+  // vectors of a value; a single row reads them from memory as operands of
+  // multiply-adds. Two registers are left to the loop.
+  auto fits = [&](int64_t rows) {
+    int64_t ofValue = rows > 1 ? vectors : 0;
+    return rows * (vectors + 1) + ofValue + 2 <=
+           int64_t(target.vectorRegisters);
   };
-  while (needed(1) + 2 > registers)
+  while (!fits(1))
     vectors = llvm::divideCeil(vectors, 2);
-  int64_t rows = 1;
-  while (rows < queries && needed(rows + 1) + 2 <= registers)
+  while (rows < queries && fits(rows + 1))
     ++rows;
   return {rows, vectors, 1};
 }

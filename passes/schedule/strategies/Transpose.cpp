@@ -118,6 +118,7 @@ public:
     else
       overColumnsFirst = x[rowAxis].known().has_value();
     outerAxis = overColumnsFirst ? rowAxis : columnAxis;
+    innerAxis = overColumnsFirst ? columnAxis : rowAxis;
     width = widthOfPanel(overColumnsFirst ? ofRow : ofColumn);
   }
 
@@ -253,20 +254,20 @@ private:
   /// Emits the tiles of a panel: `ofPanel` input rows, from `first` on, with
   /// all columns; or `ofPanel` columns, from `first` on, with all rows.
   void overPanel(Exprs &at, Expr first, int64_t ofPanel) {
-    const Dim &along = x[overColumnsFirst ? columnAxis : rowAxis];
-    if (along.least() >= lanes)
+    if (x[innerAxis].least() >= lanes)
       return overTiles(at, first, ofPanel);
     b.branch(
-        b.size(along) >= double(lanes), [&] { overTiles(at, first, ofPanel); },
+        b.size(x[innerAxis]) >= double(lanes),
+        [&] { overTiles(at, first, ofPanel); },
         [&] { overElements(at, first, ofPanel); });
   }
 
-  /// Emits the same for fewer elements along a panel than lanes.
+  /// Moves the elements of a panel one by one, if it has fewer along innerAxis
+  /// than a vector has lanes.
   void overElements(Exprs &at, Expr first, int64_t ofPanel) {
-    int64_t alongAxis = overColumnsFirst ? columnAxis : rowAxis;
-    b.forRange(b.index(0), b.size(x[alongAxis]), [&](Expr i) {
+    b.forRange(b.index(0), b.size(x[innerAxis]), [&](Expr i) {
       b.forRange(first, first + double(ofPanel), [&](Expr across) {
-        at[alongAxis] = named(i, overColumnsFirst ? "column" : "row");
+        at[innerAxis] = named(i, overColumnsFirst ? "column" : "row");
         at[outerAxis] = named(across, overColumnsFirst ? "row" : "column");
         Exprs to = inResult(at);
         b.store(0u, b.load(b.result(), to), to);
@@ -275,10 +276,9 @@ private:
   }
 
   void overTiles(Exprs &at, Expr first, int64_t ofPanel) {
-    const Dim &along = x[overColumnsFirst ? columnAxis : rowAxis];
     StringRef name = overColumnsFirst ? "column" : "row",
               other = overColumnsFirst ? "row" : "column";
-    forCoveringTiles(b, along, lanes, name, [&](Expr i) {
+    forCoveringTiles(b, x[innerAxis], lanes, name, [&](Expr i) {
       auto tileAt = [&](Expr across) {
         overColumnsFirst ? tile(at, across, i) : tile(at, i, across);
       };
@@ -333,9 +333,10 @@ private:
   int64_t columnAxis, rowAxis;
   /// Whether a work item has all columns of some input rows (else all rows of
   /// some columns). `outerAxis` is the axis that work items divide, and `width`
-  /// is the size of a work item along it.
+  /// is the size of a work item along it; `innerAxis` is the other one of the
+  /// row axis and the column axis.
   bool overColumnsFirst;
-  int64_t outerAxis, width;
+  int64_t outerAxis, innerAxis, width;
 };
 
 class TransposeStrategy : public Strategy {
