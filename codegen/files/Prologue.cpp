@@ -29,13 +29,13 @@ void printVectorTypes(const SourceContext &context, TextWriter &out) {
         splat = out.language.cast(type, out.language.spelled(row.spelling));
         splat.replace(splat.find("{0}"), 3, "x");
       }
-    out.line(out.language.internal() + "inline " + type + " splat_" + type +
-             "(" + element + " x) { return " + splat + "; }");
+    out.line(out.language.internal() + "INGOT_INLINE " + type + " splat_" +
+             type + "(" + element + " x) { return " + splat + "; }");
   }
   for (StringRef type : context.selects) {
     auto [bits, lanes] = type.drop_front().split('x');
     std::string mask = ("i" + bits + "x" + lanes).str();
-    out.line("static inline " + type + " select_" + type + "(" + mask +
+    out.line("static INGOT_INLINE " + type + " select_" + type + "(" + mask +
              " which, " + type + " a, " + type + " b) {");
     out.line("  return (" + type + ")((which & (" + mask + ")a) | (~which & (" +
              mask + ")b));");
@@ -114,7 +114,7 @@ std::set<std::string> printOpening(StringRef opening, StringRef kernels,
       continue;
     }
     bool wasComment = std::exchange(isComment, line.starts_with("//"));
-    if (isComment) {
+    if (isComment && !isNamed) {
       comment = (wasComment ? comment : "") + line.str() + '\n';
       continue;
     }

@@ -276,6 +276,16 @@ private:
   std::string address(mlir::Value memref, mlir::ValueRange indices);
   std::string pointerTo(mlir::Value memref, mlir::ValueRange indices);
   std::string offsetText(mlir::Value memref, mlir::ValueRange indices);
+  /// A value that is multiplied by `factor`, a part of the index of an element.
+  struct OffsetTerm {
+    mlir::Value value;
+    int64_t factor;
+  };
+  bool addsConstant(mlir::Value index) const;
+  /// Appends the terms of `index` * `factor`, and adds its constants to
+  /// `offset`.
+  void addTerms(mlir::Value index, int64_t factor,
+                llvm::SmallVectorImpl<OffsetTerm> &terms, int64_t &offset);
   /// Returns the call that loads a vector of the memory type `vector` from the
   /// address `from`.
   std::string loadOf(const std::string &vector, const std::string &from);

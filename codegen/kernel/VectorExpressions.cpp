@@ -422,6 +422,43 @@ std::string KernelPrinter::pointerTo(Value memref, ValueRange indices) {
                        : "&" + pointer(memref) + "[" + offset + "]";
 }
 
+/// Whether the text of `index` is part of the text of its user and contains a
+/// constant that is added, so that it can be added after everything else.
+bool KernelPrinter::addsConstant(Value index) const {
+  Operation *op = index.getDefiningOp();
+  if (!op || !placement.isNested(op))
+    return false;
+  if (isa<arith::AddIOp>(op))
+    return llvm::any_of(op->getOperands(), [&](Value operand) {
+      return operand.getDefiningOp<arith::ConstantIndexOp>() ||
+             addsConstant(operand);
+    });
+  return isa<arith::MulIOp>(op) &&
+         op->getOperand(1).getDefiningOp<arith::ConstantIndexOp>() &&
+         addsConstant(op->getOperand(0));
+}
+
+void KernelPrinter::addTerms(Value index, int64_t factor,
+                             SmallVectorImpl<OffsetTerm> &terms,
+                             int64_t &offset) {
+  if (auto constant = index.getDefiningOp<arith::ConstantIndexOp>()) {
+    offset += constant.value() * factor;
+  } else if (!addsConstant(index)) {
+    terms.push_back({index, factor});
+  } else {
+    Operation *op = index.getDefiningOp();
+    Value right = op->getOperand(1);
+    if (isa<arith::MulIOp>(op))
+      factor *= right.getDefiningOp<arith::ConstantIndexOp>().value();
+    addTerms(op->getOperand(0), factor, terms, offset);
+    if (isa<arith::AddIOp>(op))
+      addTerms(right, factor, terms, offset);
+  }
+}
+
+/// Returns the text of the row-major index of an element. Constants come last:
+/// then the indices of elements at constant distances begin alike, and GCC
+/// computes the common part once.
 std::string KernelPrinter::offsetText(Value memref, ValueRange indices) {
   auto type = cast<MemRefType>(memref.getType());
   SmallVector<int64_t> strides;
@@ -430,18 +467,17 @@ std::string KernelPrinter::offsetText(Value memref, ValueRange indices) {
     strides.assign(type.getRank(), 0);
   else
     (void)type.getStridesAndOffset(strides, offset);
+  SmallVector<OffsetTerm> terms;
+  for (auto [index, stride] : llvm::zip_equal(indices, strides))
+    addTerms(index, stride, terms, offset);
   std::string text;
-  for (auto [index, stride] : llvm::zip_equal(indices, strides)) {
-    if (auto constant = index.getDefiningOp<arith::ConstantIndexOp>()) {
-      offset += constant.value() * stride;
-      continue;
-    }
+  for (auto [index, factor] : terms) {
     Expression expression = value(index);
     text += text.empty() ? "" : " + ";
-    text += stride == 1 ? within(expression,
+    text += factor == 1 ? within(expression,
                                  text.empty() ? Binding::Sum : Binding::Product)
                         : within(expression, Binding::Product) + " * " +
-                              llvm::itostr(stride);
+                              llvm::itostr(factor);
   }
   if (text.empty())
     text = llvm::itostr(offset);
