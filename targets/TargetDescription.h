@@ -186,6 +186,10 @@ struct TargetDescription {
   /// vectors.
   llvm::SmallVector<unsigned, 4> vectorBytes;
   unsigned vectorRegisters = 0;
+  /// If a loop carries more vectors than this, GCC spills them unless the kernel
+  /// has the attribute INGOT_UNSCHEDULED, which openText defines. 0 if there is
+  /// no such attribute.
+  unsigned scheduledVectors = 0;
   /// Whether compilers move the multiply-adds of an iteration after all of its
   /// loads, so that registers hold all loaded vectors at the same time.
   bool loadsBeforeMultiplyAdds = false;

@@ -186,6 +186,21 @@ static std::string eachSecondGroup(vector::ShuffleOp op) {
       .str();
 }
 
+/// If `op` adds the odd lanes of two vectors to the even ones, so that its lanes
+/// are the sums of adjacent lanes, returns the vectors; otherwise nullopt.
+static std::optional<std::pair<Value, Value>> summedPair(Operation *op) {
+  if (!isa<arith::AddIOp, arith::AddFOp>(op))
+    return std::nullopt;
+  auto even = op->getOperand(0).getDefiningOp<vector::ShuffleOp>(),
+       odd = op->getOperand(1).getDefiningOp<vector::ShuffleOp>();
+  if (!even || !odd || even.getV1() != odd.getV1() ||
+      even.getV2() != odd.getV2() ||
+      eachSecondGroup(even) != "vector.shuffle[even 1]" ||
+      eachSecondGroup(odd) != "vector.shuffle[odd 1]")
+    return std::nullopt;
+  return std::pair(even.getV1(), even.getV2());
+}
+
 /// Returns the call of the target's intrinsic for an operation; nullopt if
 /// there is none. A multiply-add with one lane of a vector as a factor has its
 /// own entries in the target's table, such as "vector.fma[2]"; so has a shift
@@ -221,6 +236,10 @@ std::optional<Expression> KernelPrinter::intrinsic(Operation *op) {
         return intrinsic(row->spelling,
                          {lane.getSource(), other, product.getAcc()}, type);
     }
+  if (auto pair = summedPair(op))
+    if (const Intrinsic *row =
+            context.target.intrinsic((name + "[of pairs]").str(), from, type))
+      return intrinsic(row->spelling, {pair->first, pair->second}, type);
   if (const Intrinsic *row = context.target.intrinsic(name, from, type))
     return intrinsic(row->spelling, op->getOperands(), type);
   if (auto shuffle = dyn_cast<vector::ShuffleOp>(op))
@@ -235,10 +254,15 @@ std::optional<Expression> KernelPrinter::intrinsic(Operation *op) {
     if (const Intrinsic *row =
             context.target.intrinsic(pair.getIntrinsicName(), from, type))
       return intrinsic(row->spelling, op->getOperands(), type);
-  if (auto dot = dyn_cast<kernel::DotOp>(op))
-    if (const Intrinsic *row =
-            context.target.intrinsic(kernel::intrinsicName(dot), from, type))
+  if (auto dot = dyn_cast<kernel::DotOp>(op)) {
+    std::string kind = kernel::intrinsicName(dot);
+    if (matchPattern(dot.getAccumulator(), m_Zero()))
+      if (const Intrinsic *row =
+              context.target.intrinsic(kind + "[to zero]", from, type))
+        return intrinsic(row->spelling, {dot.getA(), dot.getB()}, type, sign);
+    if (const Intrinsic *row = context.target.intrinsic(kind, from, type))
       return intrinsic(row->spelling, op->getOperands(), type, sign);
+  }
   if (auto dot = dyn_cast<kernel::DotOp>(op))
     if (auto lane = kernel::dotLane(dot.getB()))
       if (const Intrinsic *row = context.target.intrinsic(

@@ -106,6 +106,32 @@ void KernelPrinter::printBody() {
   out.close();
 }
 
+/// Whether GCC would spill the sums of the kernel's tiles
+/// (TargetDescription::scheduledVectors).
+static bool isCrowded(FunctionOpInterface kernel,
+                      const TargetDescription &target) {
+  int64_t most = target.scheduledVectors;
+  if (most == 0)
+    return false;
+  auto hasMany = [&](Block *block) {
+    auto loop = dyn_cast<scf::ForOp>(block->getParentOp());
+    // Without a loop along K, the sums are those to which dot products add that
+    // are not sums of other dot products.
+    auto isFirst = [&](kernel::DotOp dot) {
+      auto before = dot.getAccumulator().getDefiningOp<kernel::DotOp>();
+      return !before || before->getBlock() != block;
+    };
+    return (loop && llvm::count_if(loop.getResultTypes(),
+                                   llvm::IsaPred<VectorType>) > most) ||
+           llvm::count_if(block->getOps<kernel::DotOp>(), isFirst) > most;
+  };
+  return kernel
+      .walk([&](Block *block) {
+        return hasMany(block) ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 void KernelPrinter::printSignature() {
   unsigned count = kernel.getNumArguments();
   auto launched = dyn_cast<kernel::FuncOp>(*kernel);
@@ -134,7 +160,9 @@ void KernelPrinter::printSignature() {
        << (launched ? "INGOT_NOINLINE " : "INGOT_INLINE ")
        << (launched && context.comparesFloats.contains(kernel.getName())
                ? "INGOT_IEEE "
-               : "");
+               : "")
+       << (launched && isCrowded(kernel, context.target) ? "INGOT_UNSCHEDULED "
+                                                         : "");
   os << (kernel.getNumResults() == 0
              ? std::string("void")
              : typeName(kernel.getResultTypes().front(), Sign::Signed))

@@ -171,6 +171,16 @@ LogicalResult KernelDialect::verifyOperationAttribute(Operation *op,
                : op->emitOpError() << "attribute '" << kOfPairsAttr
                                    << "' is for products with four sums";
   }
+  if (attr.getName() == kUpperHalfAttr) {
+    auto dot = dyn_cast<DotOp>(op);
+    return dot && isa<BoolAttr>(attr.getValue()) && dot.getGroup() == 2 &&
+                   dot.getTypeOfA().substr(2) == "16"
+               ? success()
+               : op->emitOpError()
+                     << "attribute '" << kUpperHalfAttr
+                     << "' is for products of 16-bit integers with half as "
+                        "many sums as lanes";
+  }
   if (attr.getName() == kUnrolledAttr)
     return op->getName().getStringRef() == "scf.for" &&
                    isa<BoolAttr>(attr.getValue())

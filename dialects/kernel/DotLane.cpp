@@ -45,12 +45,19 @@ std::string dotInHalves(StringRef a, StringRef b) {
   return ("kernel.dot." + a + "." + b + "[halves]").str();
 }
 
+std::string dotOfHalf(StringRef a, StringRef b, bool isUpper) {
+  return ("kernel.dot." + a + "." + b + (isUpper ? "[upper]" : "[lower]"))
+      .str();
+}
+
 std::string intrinsicName(DotOp dot) {
   std::string a = dot.getTypeOfA(), b = dot.getTypeOfB();
   if (dot->hasAttr(kAcrossLanesAttr))
     return dotAcrossLanes(a, b);
   if (dot->hasAttr(kOfPairsAttr))
     return dotOfPairs(a, b);
+  if (auto isUpper = dot->getAttrOfType<BoolAttr>(kUpperHalfAttr))
+    return dotOfHalf(a, b, isUpper.getValue());
   return getElementTypeOrSelf(dot.getType()).isInteger(16) ? dotInHalves(a, b)
                                                            : "";
 }

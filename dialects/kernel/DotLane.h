@@ -4,7 +4,8 @@
 // longer vector, which holds several groups. In the second, the target may add
 // each product to any lane of the sums. In the third, the sums have 16 bits,
 // and each group is a pair. In the fourth, the operands are two rows and two
-// columns of matrices, and the sums are the elements of their 2 x 2 product.
+// columns of matrices, and the sums are the elements of their 2 x 2 product. In
+// the fifth, only the lower or the upper halves of the operands are multiplied.
 //
 // Targets with a dot product by a lane need no broadcast of the group, and a
 // single vector load fetches several groups.
@@ -62,10 +63,20 @@ inline constexpr llvm::StringLiteral kOfPairsAttr = "kernel.of_pairs";
 /// types `a` and `b` that is marked by kOfPairsAttr.
 std::string dotOfPairs(llvm::StringRef a, llvm::StringRef b);
 
+/// Marks a product of 16-bit integers that multiplies only half of the lanes of
+/// its operands, which have twice as many lanes as the sums: the upper half if
+/// the attribute is true, the lower half if it is false. Each product is added
+/// to its own lane of the sums.
+inline constexpr llvm::StringLiteral kUpperHalfAttr = "kernel.upper_half";
+
+/// Returns the name, in a target's table of intrinsics, of a product of types
+/// `a` and `b` that is marked by kUpperHalfAttr, of the upper half if `isUpper`.
+std::string dotOfHalf(llvm::StringRef a, llvm::StringRef b, bool isUpper);
+
 /// Returns the name of `dot` in a target's table of intrinsics if `dot` is of
-/// one of these kinds: dotAcrossLanes, dotOfPairs or dotInHalves. Returns an
-/// empty string for other dot products, which are in the target's table of
-/// products.
+/// one of these kinds: dotAcrossLanes, dotOfPairs, dotInHalves or dotOfHalf.
+/// Returns an empty string for other dot products, which are in the target's
+/// table of products.
 std::string intrinsicName(DotOp dot);
 
 } // namespace ingot::kernel

@@ -9,6 +9,8 @@
 // A dot product of two rows by two columns (kOfPairsAttr) becomes one in which
 // both are repeated, so that each lane of the sums has its own elements.
 //
+// A product of halves (kUpperHalfAttr) becomes one of slices of its operands.
+//
 // A dot product of bf16 becomes multiplications and additions in f32. For f16,
 // each product and each sum is rounded to f16.
 //
@@ -105,6 +107,17 @@ LogicalResult expandDot(kernel::DotOp op, const TargetDescription &target,
         op, op.getType(), repeated(op.getA(), {0, 0, 1, 1}),
         repeated(op.getB(), {0, 1, 0, 1}), op.getAccumulator(),
         op.getAUnsigned(), op.getBUnsigned());
+    return success();
+  }
+  if (auto isUpper = op->getAttrOfType<BoolAttr>(kernel::kUpperHalfAttr)) {
+    auto halfOf = [&](Value vector) -> Value {
+      return vector::ExtractStridedSliceOp::create(
+          rewriter, op.getLoc(), vector, isUpper.getValue() ? lanes : 0, lanes,
+          1);
+    };
+    rewriter.replaceOpWithNewOp<kernel::DotOp>(
+        op, op.getType(), halfOf(op.getA()), halfOf(op.getB()),
+        op.getAccumulator(), op.getAUnsigned(), op.getBUnsigned());
     return success();
   }
   auto swap = [&] {

@@ -72,6 +72,9 @@ static const std::vector<Intrinsic> intrinsics = {
     EXTREMUM("arith.minnumf", "vminnm"),
     WIDEN("arith.extui", "arith.uitofp", "u", "uint"),
     WIDEN("arith.extsi", "arith.sitofp", "s", "int"),
+    {"arith.addi[of pairs]", "i32x4", "i32x4",
+     "vpaddq_s32(int32x4_t({0}), int32x4_t({1}))"},
+    {"arith.addf[of pairs]", "f32x4", "f32x4", "vpaddq_f32({0}, {1})"},
     {"arith.trunci", "i32x4", "i8x4",
      "vget_lane_u32(vreinterpret_u32_s8(vmovn_s16(vcombine_s16(vmovn_s32("
      "int32x4_t({0})), vdup_n_s16(0)))), 0)"},
@@ -143,21 +146,87 @@ inline int level() {
 }
 )";
 
+/// The definition of INGOT_UNSCHEDULED, an attribute of functions with many sums
+/// (TargetDescription::scheduledVectors).
+#define UNSCHEDULED_TEXT                                                       \
+  "//? INGOT_UNSCHEDULED\n"                                                    \
+  "// GCC: do not move loads away from their uses before registers are "       \
+  "allocated; the sums of large\n"                                             \
+  "// tiles would no longer fit the registers.\n"                              \
+  "#if defined(__clang__)\n"                                                   \
+  "#define INGOT_UNSCHEDULED\n"                                                \
+  "#else\n"                                                                    \
+  "#define INGOT_UNSCHEDULED "                                                 \
+  "__attribute__((optimize(\"no-schedule-insns\")))\n"                         \
+  "#endif\n"                                                                   \
+  "//?\n"
+
+/// The definition of INGOT_FMLA_LANE, for products of f16. The operand X of the
+/// instruction must be one of the first 16 registers.
+#define FMLA_TEXT                                                              \
+  "//? INGOT_FMLA_LANE\n"                                                      \
+  "// SUM + W * (lane LANE of X), for vectors of eight half floats. GCC 12 "   \
+  "would copy the lane\n"                                                      \
+  "// to a register of its own.\n"                                             \
+  "#if defined(__clang__)\n"                                                   \
+  "#define INGOT_FMLA_LANE(SUM, W, X, LANE) \\\n"                              \
+  "  vfmaq_laneq_f16((float16x8_t)(SUM), (float16x8_t)(W), (float16x8_t)(X), " \
+  "LANE)\n"                                                                    \
+  "#else\n"                                                                    \
+  "#define INGOT_FMLA_LANE(SUM, W, X, LANE) \\\n"                              \
+  "  __extension__({ \\\n"                                                     \
+  "    uint16x8_t sum_ = (uint16x8_t)(SUM); \\\n"                              \
+  "    __asm__(\"fmla %0.8h, %1.8h, %2.h[%3]\" \\\n"                           \
+  "            : \"+w\"(sum_) : \"w\"(W), \"x\"(X), \"i\"(LANE)); \\\n"        \
+  "    sum_; \\\n"                                                             \
+  "  })\n"                                                                     \
+  "#endif\n"                                                                   \
+  "//?\n"
+
+/// The definition of INGOT_BFMMLA, for products of bf16.
+#define BFMMLA_TEXT                                                            \
+  "//? INGOT_BFMMLA\n"                                                         \
+  "// SUM + A * B, for two rows A and two columns B of bf16. GCC 12 would "    \
+  "copy "                                                                      \
+  "vectors when it\n"                                                          \
+  "// changes their type.\n"                                                   \
+  "#if defined(__clang__)\n"                                                   \
+  "#define INGOT_BFMMLA(SUM, A, B) \\\n"                                       \
+  "  vbfmmlaq_f32((float32x4_t)(SUM), (bfloat16x8_t)(A), (bfloat16x8_t)(B))\n" \
+  "#else\n"                                                                    \
+  "#define INGOT_BFMMLA(SUM, A, B) \\\n"                                       \
+  "  __extension__({ \\\n"                                                     \
+  "    float32x4_t sum_ = (float32x4_t)(SUM); \\\n"                            \
+  "    __asm__(\"bfmmla %0.4s, %1.8h, %2.8h\" \\\n"                            \
+  "            : \"+w\"(sum_) : \"w\"(A), \"w\"(B)); \\\n"                     \
+  "    sum_; \\\n"                                                             \
+  "  })\n"                                                                     \
+  "#endif\n"                                                                   \
+  "//?\n"
+
+/// The text before functions that use these instruction sets beyond Armv8.2-A.
+#define OPEN(FEATURES)                                                         \
+  INGOT_OPEN_FEATURES("arch=armv8.2-a" FEATURES)                               \
+  UNSCHEDULED_TEXT FMLA_TEXT BFMMLA_TEXT
+
 void aarch64(std::vector<TargetDescription> &targets) {
   TargetDescription base;
   base.name = "armv8-a";
   base.family = "aarch64";
   base.selectText = selectText;
   base.selectCondition = "level() >= 0";
+  base.openText = UNSCHEDULED_TEXT;
   base.summary = "64-bit Arm with NEON (Cortex-A53, A72 and later)";
   base.vectorBytes = {16, 8};
   base.vectorRegisters = 32;
+  base.scheduledVectors = 11;
   base.fma = true;
   base.multiplyByLane = true;
   base.l1Bytes = 32 << 10;
   base.l2Bytes = 512 << 10;
   base.intrinsics = intrinsics;
   append(base.intrinsics, acrossLanes());
+  append(base.intrinsics, ofHalves());
   base.products = neonProducts();
   base.includes = {"arm_neon.h"};
   base.compilers = {"clang++-22 --target=aarch64-linux-gnu",
@@ -188,25 +257,24 @@ void aarch64(std::vector<TargetDescription> &targets) {
   };
   level(
       "armv8.2-a+dotprod", "64-bit Arm with int8 dot products (Cortex-A75)",
-      INGOT_OPEN_FEATURES("arch=armv8.2-a+dotprod"), "level() >= 1",
-      [] { return hostHas({"dotprod"}); }, dotprodProducts(), dotprodLanes());
+      OPEN("+dotprod"), "level() >= 1", [] { return hostHas({"dotprod"}); },
+      dotprodProducts(), dotprodLanes());
   level(
       "armv8.2-a+fp16",
       "armv8.2-a+dotprod and half floats (Cortex-A55, A76, Neoverse N1)",
-      INGOT_OPEN_FEATURES("arch=armv8.2-a+dotprod+fp16"), "level() >= 2",
+      OPEN("+dotprod+fp16"), "level() >= 2",
       [] { return hostHas({"dotprod", "fullfp16"}); }, fmlaProducts(),
       halfIntrinsics());
   level(
       "armv8.2-a+i8mm", "armv8.2-a+fp16 and matrices of bytes",
-      INGOT_OPEN_FEATURES("arch=armv8.2-a+dotprod+fp16+i8mm"), "level() >= 3",
+      OPEN("+dotprod+fp16+i8mm"), "level() >= 3",
       [] { return hostHas({"dotprod", "fullfp16", "i8mm"}); }, i8mmProducts(),
       i8mmLanes());
   level(
       "armv8.2-a+bf16",
       "armv8.2-a+i8mm with products of bf16 (Neoverse V1, N2, Cortex-A510 and "
       "later)",
-      INGOT_OPEN_FEATURES("arch=armv8.2-a+dotprod+fp16+i8mm+bf16"),
-      "level() >= 4",
+      OPEN("+dotprod+fp16+i8mm+bf16"), "level() >= 4",
       [] { return hostHas({"dotprod", "fullfp16", "i8mm", "bf16"}); },
       bfdotProducts(), bfdotIntrinsics());
 }

@@ -60,7 +60,19 @@ std::vector<Intrinsic> acrossLanes() {
   return {{"kernel.dot.si8.si8[across]", "i8x16", "i32x4",
            "vpadalq_s16(int32x4_t({2}), vmlal_high_s8(vmull_s8("
            "vget_low_s8(int8x16_t({0})), vget_low_s8(int8x16_t({1}))), "
+           "int8x16_t({0}), int8x16_t({1})))"},
+          {"kernel.dot.si8.si8[across][to zero]", "i8x16", "i32x4",
+           "vpaddlq_s16(vmlal_high_s8(vmull_s8("
+           "vget_low_s8(int8x16_t({0})), vget_low_s8(int8x16_t({1}))), "
            "int8x16_t({0}), int8x16_t({1})))"}};
+}
+
+std::vector<Intrinsic> ofHalves() {
+  return {{"kernel.dot.si16.si16[lower]", "i16x8", "i32x4",
+           "vmlal_s16(int32x4_t({2}), vget_low_s16(int16x8_t({0})), "
+           "vget_low_s16(int16x8_t({1})))"},
+          {"kernel.dot.si16.si16[upper]", "i16x8", "i32x4",
+           "vmlal_high_s16(int32x4_t({2}), int16x8_t({0}), int16x8_t({1}))"}};
 }
 
 /// An entry of the table of intrinsics for a product of two rows by two
@@ -120,8 +132,7 @@ std::vector<Product> bfdotProducts() {
 
 #define HALVES_BY_LANE(LANE)                                                   \
   {"kernel.dot.f16.f16[" LANE "]", "f16x8", "f16x8",                           \
-   "vfmaq_laneq_f16(float16x8_t({2}), float16x8_t({0}), "                      \
-   "float16x8_t({1}), " LANE ")"},                                             \
+   "INGOT_FMLA_LANE({2}, {0}, {1}, " LANE ")"},                                \
       {"kernel.dot.f16.f16[" LANE "]", "f16x8", "f16x4",                       \
        "vfma_laneq_f16(float16x4_t({2}), float16x4_t({0}), "                   \
        "float16x8_t({1}), " LANE ")"}
@@ -159,12 +170,13 @@ std::vector<Intrinsic> halfIntrinsics() {
 
 std::vector<Intrinsic> bfdotIntrinsics() {
   return {
-      OF_PAIRS("bf16", "bf16", "bf16x8", "f32x4", "vbfmmlaq_f32", "float32x4_t",
-               "bfloat16x8_t", "bfloat16x8_t"),
+      {"kernel.dot.bf16.bf16[pairs]", "bf16x8", "f32x4",
+       "INGOT_BFMMLA({2}, {0}, {1})"},
       BFLOATS_BY_LANE("0"),
       BFLOATS_BY_LANE("1"),
       BFLOATS_BY_LANE("2"),
       BFLOATS_BY_LANE("3"),
+      {"arith.extf", "bf16x4", "f32x4", "vcvt_f32_bf16(bfloat16x4_t({0}))"},
       {"arith.truncf", "f32x4", "bf16x4", "vcvt_bf16_f32(float32x4_t({0}))"},
       {"arith.truncf", "f32", "bf16",
        "vget_lane_u16(vreinterpret_u16_bf16("

@@ -12,6 +12,9 @@ std::vector<Product> neonProducts();
 /// Returns dot products of whole registers, for 64-bit Arm only. Only the sum
 /// of all result lanes is defined (kernel.across_lanes).
 std::vector<Intrinsic> acrossLanes();
+/// Returns products of halves of registers of 16-bit integers, for 64-bit Arm
+/// only (kernel.upper_half).
+std::vector<Intrinsic> ofHalves();
 /// Return dot products of groups of four 8-bit integers: of the same signedness
 /// (dotprod), and of different signedness (i8mm).
 std::vector<Product> dotprodProducts();

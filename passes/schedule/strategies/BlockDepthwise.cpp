@@ -23,6 +23,7 @@
 // registers are computed in narrower ones; the last of these may recompute some
 // channels.
 
+#include "dialects/kernel/LoopAttributes.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "passes/schedule/Anchors.h"
 #include "passes/schedule/Strategy.h"
@@ -31,6 +32,8 @@
 #include "passes/schedule/tiles/TileStore.h"
 
 #include <map>
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
 using namespace ingot::graph;
@@ -107,6 +110,7 @@ private:
     tile.sums = overKernel(
         b, ArrayRef(axes).drop_back(), position, tile.sums,
         [&](Expr kernelRow, ArrayRef<Expr> at, ArrayRef<Expr> carried) {
+          unrollRows();
           Exprs sums(carried.begin(), carried.end());
           addKernelRow(kernelRow, at, column, place, count, channel, bytes,
                        sums);
@@ -118,6 +122,20 @@ private:
           return tilePosition(position, column, later, at);
         },
         channel);
+  }
+
+  /// Makes compilers unroll the loop over kernel rows at the insertion point, if
+  /// there is one and all rows are inside of the input: its body is short.
+  void unrollRows() {
+    auto loop =
+        dyn_cast<scf::ForOp>(b.builder.getInsertionBlock()->getParentOp());
+    constexpr int64_t most = 4;
+    if (!loop)
+      return;
+    std::optional<APInt> trips = loop.getStaticTripCount();
+    if (trips && trips->sgt(1) && trips->sle(most))
+      loop->setAttr(kernel::kUnrollCountAttr,
+                    b.builder.getI64IntegerAttr(trips->getSExtValue()));
   }
 
   void addKernelRow(Expr kernelRow, ArrayRef<Expr> at, Expr column,

@@ -11,6 +11,7 @@
 //   sums of channels 0 to 3   += lower half of x * lower half of w : 4 x i32
 //   sums of channels 4 to 7   += upper half of x * upper half of w : 4 x i32
 
+#include "dialects/kernel/DotLane.h"
 #include "passes/schedule/Anchors.h"
 #include "passes/schedule/Strategy.h"
 #include "passes/schedule/tiles/ColumnTiles.h"
@@ -56,8 +57,6 @@ public:
   }
 
 private:
-  using Parts = SmallVector<Value, halves>;
-
   /// Returns the weights as a matrix with a row of kernel columns for each
   /// other kernel position.
   static StoredOperand weightsOf(KernelBuilder &b, ConvOp conv) {
@@ -110,30 +109,30 @@ private:
                     const TilePlace &place, Expr channel) {
     Expr start = named(first * double(columns.stride) - double(columns.low),
                        "first_input_column");
-    std::map<int64_t, Parts> inputs;
+    std::map<int64_t, Expr> inputs;
     for (int64_t k = 0; k < columns.kernel; ++k) {
       auto [lo, hi] = columns.inside(k, place, tile.rows);
       if (lo >= hi)
         continue;
-      Parts w = partsOf(
+      Expr w = named(
           widened(b.withLanes(
               lanes,
               [&] { return weights.load({kernelRow, b.index(k), channel}); })),
           "w_" + Twine(k));
       for (int64_t p = lo; p < hi; ++p) {
         int64_t offset = p * columns.stride + k * columns.dilation;
-        Parts &x = inputs[offset];
-        if (x.empty())
-          x = partsOf(inputAt(at, start, offset, channel),
-                      "x_" + Twine(offset));
+        auto [x, isNew] = inputs.try_emplace(offset);
+        if (isNew)
+          x->second =
+              named(inputAt(at, start, offset, channel), "x_" + Twine(offset));
         for (int64_t half = 0; half < halves; ++half) {
           Expr &sum = tile.at(p, half);
-          sum.value = kernel::nameValue(
-              kernel::DotOp::create(b.builder, b.loc, sum.value.getType(),
-                                    x[half], w[half], sum.value,
-                                    /*a_unsigned=*/false, /*b_unsigned=*/false)
-                  .getResult(),
-              tile.nameAt("sum", p, half));
+          auto dot = kernel::DotOp::create(
+              b.builder, b.loc, sum.value.getType(), x->second.value, w.value,
+              sum.value, /*a_unsigned=*/false, /*b_unsigned=*/false);
+          dot->setAttr(kernel::kUpperHalfAttr, b.builder.getBoolAttr(half > 0));
+          sum.value =
+              kernel::nameValue(dot.getResult(), tile.nameAt("sum", p, half));
         }
       }
     }
@@ -161,16 +160,6 @@ private:
             : arith::ExtSIOp::create(b.builder, b.loc, type, narrow.value)
                   .getResult();
     return b.wrap(wide, word);
-  }
-
-  /// Returns the halves of a vector, which gets the name `name`.
-  Parts partsOf(Expr vector, const Twine &name) {
-    named(vector, name);
-    Parts parts;
-    for (int64_t half = 0; half < halves; ++half)
-      parts.push_back(
-          lanesOf(b, vector, half * lanes / halves, lanes / halves).value);
-    return parts;
   }
 
   KernelBuilder &b;

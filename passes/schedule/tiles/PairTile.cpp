@@ -141,23 +141,28 @@ private:
          bIsUnsigned = operands.bType.isUnsignedInteger();
     int64_t half = form.lanes.front() / 2, column = 0;
     size_t vectors = tile.columns.lanes.size();
-    for (size_t v = 0; v < vectors; ++v)
+    for (size_t v = 0; v < vectors; ++v) {
+      // Adjacent weights are loaded one after the other, so that compilers load
+      // both by one instruction.
+      std::array<Value, 2> weights;
       for (int64_t part : {0, 1}) {
-        Value weights = kernel::nameValue(
+        weights[part] = kernel::nameValue(
             asStored(b, operands.b(group, form.group, column, half)),
             "w_" + Twine(2 * v + part));
         column += half;
+      }
+      for (int64_t part : {0, 1})
         for (auto [pair, x] : llvm::enumerate(pairs)) {
           int64_t row = firstRow + 2 * int64_t(pair);
           Expr &sum = sums[(size_t(row / 2) * vectors + v) * 2 + part];
-          auto dot = kernel::DotOp::create(b.builder, b.loc,
-                                           sum.value.getType(), x, weights,
-                                           sum.value, aIsUnsigned, bIsUnsigned);
+          auto dot = kernel::DotOp::create(
+              b.builder, b.loc, sum.value.getType(), x, weights[part],
+              sum.value, aIsUnsigned, bIsUnsigned);
           dot->setAttr(kernel::kOfPairsAttr, b.builder.getUnitAttr());
           sum.value = kernel::nameValue(dot.getResult(),
                                         nameOfSums(tile, row, v, part));
         }
-      }
+    }
   }
 
   KernelBuilder &b;

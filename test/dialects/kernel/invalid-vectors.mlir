@@ -147,6 +147,14 @@ func.func @dot_of_pairs(%a: vector<16xi8>, %sum: vector<2xi32>) {
 
 // -----
 
+func.func @dot_of_half(%a: vector<16xi8>, %sum: vector<8xi16>) {
+  // expected-error @+1 {{attribute 'kernel.upper_half' is for products of 16-bit integers with half as many sums as lanes}}
+  %y = kernel.dot %a, %a, %sum {kernel.upper_half = true} : vector<16xi8>, vector<8xi16>
+  return
+}
+
+// -----
+
 func.func @round_twice(%x: vector<4xf32>) {
   // expected-error @+1 {{converts 'vector<4xf32>' to 'vector<8xi32>'}}
   %y = kernel.round_saturated %x : vector<4xf32> to vector<8xi32>

@@ -50,6 +50,19 @@ func.func @of_pairs(%a: vector<16xi8>, %b: vector<16xi8>, %sum: vector<4xi32>) -
   return %y : vector<4xi32>
 }
 
+// Only the upper lanes of 16-bit integers are multiplied. A target without an
+// instruction for that multiplies slices.
+// CHECK-LABEL: @upper_half(
+// GENERIC: vector.extract_strided_slice %{{.*}} {offsets = [4], sizes = [4], strides = [1]}
+// GENERIC: arith.muli
+// GENERIC: return
+// DOTPROD-NEXT: kernel.dot %{{.*}}, %{{.*}}, %{{.*}} {kernel.upper_half = true} : vector<8xi16>, vector<4xi32>
+// DOTPROD-NEXT: return
+func.func @upper_half(%a: vector<8xi16>, %b: vector<8xi16>, %sum: vector<4xi32>) -> vector<4xi32> {
+  %y = kernel.dot %a, %b, %sum {kernel.upper_half = true} : vector<8xi16>, vector<4xi32>
+  return %y : vector<4xi32>
+}
+
 // A dot product with a single sum is computed in scalars.
 // CHECK-LABEL: @scalar(
 // CHECK: vector.extract %{{.*}}[0] : i8 from vector<4xi8>
