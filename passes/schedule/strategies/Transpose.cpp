@@ -31,6 +31,10 @@
 //   a0 a1 a2 a3
 //   b0 b1 b2 b3  ->  a0 b0 c0 a1 | b1 c1 a2 b2 | c2 a3 b3 c3
 //   c0 c1 c2 c3
+//
+// Operators before the transpose that treat all elements alike (such as a
+// conversion to int8 with one scale) are then computed on the interleaved
+// vectors, since vectors of a narrow result would not fill a register.
 
 #include "dialects/graph/ElementsData.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -83,6 +87,23 @@ bool hasFewRows(TransposeOp op) {
   ArrayRef<int64_t> perm = op.getPerm();
   return shapeOf(op.getX())[perm.back()] <= mostFewRows &&
          perm.end()[-2] == int64_t(perm.size()) - 1;
+}
+
+/// Returns the tensor from which elementwise operators compute `v`, if their
+/// other operands are scalars, so that they treat all elements alike; `v` if
+/// there are no such operators.
+Value sourceOf(Value v) {
+  while (auto op = v.getDefiningOp<ElementwiseOpInterface>()) {
+    auto tensors = llvm::make_filter_range(op->getOperands(), [](Value x) {
+      return !tensorType(x).hasStaticShape() ||
+             tensorType(x).getNumElements() != 1;
+    });
+    if (!llvm::hasSingleElement(tensors) ||
+        dimsOf(*tensors.begin()) != dimsOf(v))
+      break;
+    v = *tensors.begin();
+  }
+  return v;
 }
 
 /// Returns the lanes of the vectors of a tile: at most 8, or 16 if few rows are
@@ -195,23 +216,26 @@ private:
   /// column `column`, and stores the result.
   void interleave(Exprs &at, Expr column, Expr part) {
     int64_t count = *x[rowAxis].known();
+    Value source = sourceOf(op.getX());
     SmallVector<Value> rows;
     at[columnAxis] = column;
     for (int64_t row = 0; row < count; ++row) {
       at[rowAxis] = b.index(row);
       rows.push_back(
-          b.withLanes(lanes, [&] { return b.load(op.getX(), at); }).value);
+          b.withLanes(lanes, [&] { return b.load(source, at); }).value);
     }
     for (int64_t i = 0; i < count; ++i) {
       Value all = gathered(b, rows, [&](int64_t lane) {
         int64_t element = i * lanes + lane;
         return element % count * lanes + element / count;
       });
+      b.bindElement(source, b.wrap(all, elementOf(source)));
       b.withLanes(lanes, [&]() -> Expr {
-        b.store(0u, b.wrap(all, elementOf(op.getX())),
+        b.store(0u, b.load(op.getX(), at),
                 {part, column * double(count) + double(i * lanes)});
         return {};
       });
+      b.unbindElement(source);
     }
   }
 
@@ -358,7 +382,8 @@ public:
       return false;
     // Registers of less than 16 bytes cannot be shuffled.
     return x[rowAxis] > 1 && group.results()[0] == op.getResult() &&
-           lanes * storageType(elementOf(op.getX())).getIntOrFloatBitWidth() >=
+           lanes * storageType(elementOf(sourceOf(op.getX())))
+                       .getIntOrFloatBitWidth() >=
                128;
   }
 

@@ -129,3 +129,19 @@ kernel.func @dynamic_rows(%x: tensor<2x40x32xf32, #kernel.sizes<"n" in 1 to 40 :
   %y = graph.transpose %x {perm = array<i64: 0, 2, 1>} : (tensor<2x40x32xf32, #kernel.sizes<"n" in 1 to 40 : 2, s0, 32>>) -> tensor<2x32x40xf32, #kernel.sizes<"n" in 1 to 40 : 2, 32, s0>>
   kernel.return %y : tensor<2x32x40xf32, #kernel.sizes<"n" in 1 to 40 : 2, 32, s0>>
 }
+
+// A conversion to int8 before the interleaving of three rows is computed on the
+// interleaved vectors of f32: vectors of four int8 would not fill a register.
+// CHECK-LABEL: @quantized_image(
+// CHECK-COUNT-3: vector.load %{{.*}} : memref<1x3x2x8xf32>, vector<
+// CHECK: vector.shuffle %{{.*}} : vector<8xf32>, vector<8xf32>
+// CHECK: arith.divf
+// CHECK: vector.store %{{.*}} : memref<{{.*}}xi8>
+// CHECK: return
+kernel.func @quantized_image(%x: tensor<1x3x2x8xf32>) -> tensor<1x2x8x3xsi8> attributes {strategy = "transpose", comment = ""} {
+  %scale = graph.constant dense<0.5> : tensor<f32> : tensor<f32>
+  %zero = graph.constant dense<0> : tensor<si8> : tensor<si8>
+  %q = graph.quantize %x, %scale, %zero : (tensor<1x3x2x8xf32>, tensor<f32>, tensor<si8>) -> tensor<1x3x2x8xsi8>
+  %y = graph.transpose %q {perm = array<i64: 0, 2, 3, 1>} : (tensor<1x3x2x8xsi8>) -> tensor<1x2x8x3xsi8>
+  kernel.return %y : tensor<1x2x8x3xsi8>
+}
