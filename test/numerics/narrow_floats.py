@@ -82,7 +82,9 @@ def convolution(name, x, w, bias=None, strides=(1, 1), dilations=(1, 1), pads=(0
 
 
 def convolutions():
-    for number, (inputs, outputs, size, kernel, attributes) in enumerate((*WINDOWS, (19, 33, (7, 6), (1, 1), {}))):
+    # The last two have enough positions that their inputs are packed on Arm: as one stage of K steps, and as two.
+    products = ((19, 33, (7, 6), (1, 1), {}), (96, 404, (13, 13), (1, 1), {}), (204, 404, (11, 12), (1, 1), {}))
+    for number, (inputs, outputs, size, kernel, attributes) in enumerate((*WINDOWS, *products)):
         for has_bias in (False, True):
             yield convolution(f"conv-{number}-{'bias' if has_bias else 'none'}", whole((2, inputs, *size)), whole((outputs, inputs, *kernel)),
                               whole((outputs,)) if has_bias else None, **attributes)

@@ -72,11 +72,15 @@ public:
                          movesLanes(anchor, group.target));
     SmallVector<Plan> plans;
     if (auto work = packableWork(group, anchor);
-        work && !group.savesMemory && !tiles.empty())
+        work && !group.savesMemory && !tiles.empty()) {
+      int64_t ofPacked = group.target.maxLanes(work->type);
+      TileChoice inPlace = tiles.front();
+      inPlace.vectors = llvm::divideCeil(inPlace.vectors * lanes, ofPacked);
       if (auto choice =
-              packedChoice(*work, tiles.front(), packed ? packed.getPanel() : 0,
+              packedChoice(*work, inPlace, packed ? packed.getPanel() : 0,
                            paysToFork(group), group.target))
-        plans.push_back(packedPlan(group, *choice, lanes, weightsFirst));
+        plans.push_back(packedPlan(group, *choice, ofPacked, weightsFirst));
+    }
     auto add = [&](const TileChoice &tile, bool panelsOutside) {
       bool isSplit =
           anchor.isMatrix() && !group.isStrict() && !model.isOfBytes();
@@ -132,7 +136,9 @@ public:
         return "the plan packs the input, which is possible only for pointwise "
                "convolutions of floats whose sizes are known when compiling "
                "and whose sums are not split";
-      return refusePacked(*work, tile, *block, group.target);
+      return refusePacked(*work,
+                          tileOf(plan, group.target.maxLanes(work->type)),
+                          *block, group.target);
     }
     if (model.isOfBytes() && plan.number("splits") != 1)
       return "int8 products do not support split sums: splits must be 1";
@@ -192,9 +198,12 @@ private:
                                                 ConvolutionAnchor anchor) {
     ConvOp conv = anchor.conv;
     auto positions = anchor.positions().known();
+    std::optional<DotForm> form = dotForm(conv, group.target);
+    bool isPackable =
+        form ? anchor.type().isF16() && form->stage && form->group == 1
+             : isa<Float32Type, Float64Type>(anchor.type());
     if (!anchor.isMatrix() || !positions || conv.getGroups() != 1 ||
-        !isa<BlockArgument>(conv.getX()) || dotForm(conv, group.target) ||
-        !isa<Float32Type, Float64Type>(anchor.type()))
+        !isa<BlockArgument>(conv.getX()) || !isPackable)
       return std::nullopt;
     return PackedWork{*positions, anchor.channels(), anchor.steps(),
                       anchor.type()};

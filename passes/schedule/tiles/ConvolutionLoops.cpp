@@ -404,17 +404,32 @@ private:
   void packedTile(PackedRows &packed, const Panel &panel, Expr first,
                   int64_t count, Expr start, Expr stored) {
     Tile tile = firstSums(count, panel);
-    ArrayRef<int64_t> lanes = panel.vectors.lanes;
-    packed.accumulate(
-        tile, start,
-        [&](Expr k, size_t v) {
-          return panels.load(
-              b, panel.number, k,
-              std::accumulate(lanes.begin(), lanes.begin() + v, int64_t(0)),
-              lanes[v]);
-        },
-        "input_channel");
+    auto weights = [&](Expr k, int64_t, int64_t column, int64_t lanes) {
+      return panels.load(b, panel.number, k, column, lanes);
+    };
+    auto rowsAt = [&](int64_t group, Expr k) {
+      return packed.load(start, count, k, group);
+    };
+    DotOperands operands{nullptr,      weights, type,  elementOf(conv.getW()),
+                         StepChunks(), nullptr, rowsAt};
+    auto ofVector = [&](Expr k, size_t v) {
+      ArrayRef<int64_t> lanes = tile.columns.lanes;
+      return weights(k, 1, columnOf(lanes, v), lanes[v]);
+    };
+    if (form)
+      accumulateDots(b, tile, formOf(panel), channels, operands);
+    else
+      packed.accumulate(tile, start, ofVector, "input_channel");
+    tile = lastSums(tile, panel);
     finishPointwise(tile, panel, first, stored);
+  }
+
+  DotForm formOf(const Panel &panel) {
+    return isInHalves(panel) ? stagesOf(*form, stepsOfRow()) : *form;
+  }
+  /// Returns the first column of vector `v` of a tile.
+  static int64_t columnOf(ArrayRef<int64_t> lanes, size_t v) {
+    return std::accumulate(lanes.begin(), lanes.begin() + v, int64_t(0));
   }
 
   /// Returns the index, among all input channels, of input channel `c` of the
@@ -456,10 +471,7 @@ private:
           b, tile, firstRow, lastRow, steps, splits, x,
           [&](Expr step, size_t v) {
             ArrayRef<int64_t> lanes = tile.columns.lanes;
-            return weights(
-                step,
-                std::accumulate(lanes.begin(), lanes.begin() + v, int64_t(0)),
-                lanes[v]);
+            return weights(step, columnOf(lanes, v), lanes[v]);
           },
           stepName, chunks);
     auto weightsOfGroup = [&](Expr group, int64_t, int64_t column,
@@ -474,9 +486,7 @@ private:
     if (isOfPairs())
       return accumulatePaired(b, tile, *form, steps, operands, firstRow,
                               lastRow);
-    accumulateDots(b, tile,
-                   isInHalves(panel) ? stagesOf(*form, stepsOfRow()) : *form,
-                   steps, operands, firstRow, lastRow);
+    accumulateDots(b, tile, formOf(panel), steps, operands, firstRow, lastRow);
   }
 
   /// Emits the result row with number `row`, for all panels of weights or only

@@ -203,41 +203,6 @@ Value loadGroup(KernelBuilder &b, const DotForm &form,
   return vector::FromElementsOp::create(b.builder, b.loc, type, elements);
 }
 
-/// Returns the initial partial sum of an f16 stage (DotForm::stage): zeros,
-/// with one lane for each K step of a group and each lane of `sum`.
-static Expr zeroHalves(KernelBuilder &b, Expr sum, const DotForm &form,
-                       Type narrow) {
-  auto lanes = dyn_cast<VectorType>(sum.value.getType());
-  auto type = VectorType::get(
-      {(lanes ? lanes.getNumElements() : 1) * form.group}, narrow);
-  return b.wrap(
-      arith::ConstantOp::create(b.builder, b.loc,
-                                cast<TypedAttr>(b.builder.getZeroAttr(type))),
-      narrow);
-}
-
-/// Returns `sum` plus the partial sum `halves` of an f16 stage
-/// (DotForm::stage). Each lane of `sum` gets `group` adjacent lanes of
-/// `halves`.
-static Value addHalves(KernelBuilder &b, Value sum, Value halves,
-                       int64_t group) {
-  int64_t count = cast<VectorType>(halves.getType()).getNumElements();
-  for (int64_t first = 0; first < group; ++first) {
-    SmallVector<int64_t> lanes;
-    for (int64_t lane = first; lane < count; lane += group)
-      lanes.push_back(lane);
-    Value steps =
-        isa<VectorType>(sum.getType())
-            ? vector::ShuffleOp::create(b.builder, b.loc, halves, halves, lanes)
-                  .getResult()
-            : vector::ExtractOp::create(b.builder, b.loc, halves, first)
-                  .getResult();
-    Value wide = arith::ExtFOp::create(b.builder, b.loc, sum.getType(), steps);
-    sum = arith::AddFOp::create(b.builder, b.loc, sum, wide);
-  }
-  return sum;
-}
-
 /// Whether a tile has f16 sums (halvesTile), which are not widened to f32.
 static bool isOfHalves(const Tile &tile) {
   return getElementTypeOrSelf(tile.sums.front().value).isF16();
@@ -311,6 +276,8 @@ private:
   /// Returns the f16 sums `halves` plus the products of `steps` K steps, from K
   /// step `first` on.
   Exprs addSteps(Expr first, int64_t steps, Exprs halves) {
+    if (operands.packed)
+      return addPacked(first, steps, halves);
     int64_t several = form.rowGroups, trips = steps / several,
             left = steps % several;
     // Adds the products of lanes [firstLane, several) of the vectors of the
@@ -347,6 +314,35 @@ private:
         return DotBuilder::Parts{vector::BroadcastOp::create(
             b.builder, b.loc, VectorType::get({lanes}, operands.aType), x)};
       });
+    return halves;
+  }
+
+  /// Does the same for packed rows.
+  Exprs addPacked(Expr first, int64_t steps, Exprs halves) {
+    int64_t lanes = form.rowGroups;
+    auto add = [&](Expr step, MutableArrayRef<Expr> sums) {
+      SmallVector<Value> rows;
+      for (int64_t group = 0; group * lanes < endRow - firstRow; ++group)
+        rows.push_back(kernel::nameValue(
+            asStored(b, operands.packed(group, step)), "x_" + Twine(group)));
+      addStep(step, sums, [&](int64_t row, int64_t count) {
+        return dots.groupParts(rows[row / lanes], row % lanes, count);
+      });
+    };
+    constexpr int64_t together = 4;
+    if (steps >= together)
+      halves = b.loop(
+          steps / together, halves, [&](Expr trip, ArrayRef<Expr> carried) {
+            named(trip, "iteration");
+            Exprs sums(carried.begin(), carried.end());
+            for (int64_t k = 0; k < together; ++k)
+              add(named(first + (trip * double(together) + double(k)),
+                        "step_" + Twine(k)),
+                  sums);
+            return sums;
+          });
+    for (int64_t k = steps / together * together; k < steps; ++k)
+      add(named(first + double(k), "step"), halves);
     return halves;
   }
 
@@ -604,7 +600,7 @@ void accumulateDots(KernelBuilder &b, Tile &tile, const DotForm &form,
                         ArrayRef<Expr> given) {
       Exprs sums(given.begin(), given.end()), halves;
       for (Expr sum : sums)
-        halves.push_back(zeroHalves(b, sum, form, operands.aType));
+        halves.push_back(firstHalves(b, sum, form, operands.aType));
       halves = b.loop(count, halves, [&](Expr trip, ArrayRef<Expr> carried) {
         Expr group = named(first + trip, "group");
         return addGroup(group, form.group,

@@ -87,6 +87,12 @@ struct DotOperands {
   /// Returns whether products of group number `group` of the weights need more
   /// than 16 bits, for a DotForm that is mixed.
   llvm::function_ref<graph::Expr(graph::Expr group)> isWide = nullptr;
+  /// Used instead of `a` if the rows are packed (PackedRows.h), which is
+  /// possible for f16 whose products take one lane: returns the elements at one
+  /// K step of rows [group * lanes, (group + 1) * lanes), for
+  /// DotForm::rowGroups lanes.
+  llvm::function_ref<graph::Expr(int64_t group, graph::Expr step)> packed =
+      nullptr;
 };
 
 /// Loads the first `count` of the elements that a row has in one group of K

@@ -256,4 +256,32 @@ Expr fmaOfHalves(KernelBuilder &b, Expr x, Expr y, Expr sum) {
                 sum.type);
 }
 
+Expr firstHalves(KernelBuilder &b, Expr sum, const DotForm &form, Type narrow) {
+  auto lanes = dyn_cast<VectorType>(sum.value.getType());
+  auto type = VectorType::get(
+      {(lanes ? lanes.getNumElements() : 1) * form.group}, narrow);
+  return b.wrap(
+      arith::ConstantOp::create(b.builder, b.loc,
+                                cast<TypedAttr>(b.builder.getZeroAttr(type))),
+      narrow);
+}
+
+Value addHalves(KernelBuilder &b, Value sum, Value halves, int64_t group) {
+  int64_t count = cast<VectorType>(halves.getType()).getNumElements();
+  for (int64_t first = 0; first < group; ++first) {
+    SmallVector<int64_t> lanes;
+    for (int64_t lane = first; lane < count; lane += group)
+      lanes.push_back(lane);
+    Value steps =
+        isa<VectorType>(sum.getType())
+            ? vector::ShuffleOp::create(b.builder, b.loc, halves, halves, lanes)
+                  .getResult()
+            : vector::ExtractOp::create(b.builder, b.loc, halves, first)
+                  .getResult();
+    Value wide = arith::ExtFOp::create(b.builder, b.loc, sum.getType(), steps);
+    sum = arith::AddFOp::create(b.builder, b.loc, sum, wide);
+  }
+  return sum;
+}
+
 } // namespace ingot::schedule

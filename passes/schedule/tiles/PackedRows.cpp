@@ -1,6 +1,7 @@
 #include "passes/schedule/tiles/PackedRows.h"
 
 #include "dialects/kernel/LoopAttributes.h"
+#include "passes/schedule/tiles/HalfTile.h"
 #include "passes/schedule/tiles/LaneShuffles.h"
 #include "passes/schedule/tiles/RowTiles.h"
 
@@ -95,7 +96,8 @@ std::optional<PackedChoice> packedChoice(const PackedWork &work,
   constexpr int64_t leastRegisters = 32;
   if (!target.multiplyByLane || target.l2Bytes == 0 || target.smallCode ||
       int64_t(target.vectorRegisters) < leastRegisters ||
-      !isa<Float32Type>(work.type) || work.rows < lanes || work.steps < lanes)
+      !isa<Float32Type, Float16Type>(work.type) || work.rows < lanes ||
+      work.steps < lanes)
     return std::nullopt;
   Instructions model(work, target);
   // Packing takes scratch memory and code, so it must save this fraction.
@@ -246,21 +248,22 @@ void PackedRows::pack(Expr first, int64_t count, Expr start, Load load) {
       return stored;
     });
   };
-  b.loop(b.index(0), b.index(whole), lanes, {},
-         [&](Expr step, ArrayRef<Expr>) -> Exprs {
-           named(step, "step");
-           for (int64_t row = 0; row < width; row += lanes) {
-             SmallVector<Value> rows;
-             for (int64_t i = row; i < row + lanes; ++i)
-               rows.push_back(b.withLanes(lanes, [&] {
-                                 return named(load(rowAt(i), step),
-                                              "x_" + Twine(i));
-                               }).value);
-             for (auto [k, value] : llvm::enumerate(turned(b, rows)))
-               put(value, step + double(k), row);
-           }
-           return {};
-         });
+  b.loop(
+      b.index(0), b.index(whole), lanes, {},
+      [&](Expr step, ArrayRef<Expr>) -> Exprs {
+        named(step, "step");
+        for (int64_t row = 0; row < width; row += lanes) {
+          SmallVector<Value> rows;
+          for (int64_t i = row; i < row + lanes; ++i)
+            rows.push_back(kernel::nameValue(
+                asStored(b, b.withLanes(lanes,
+                                        [&] { return load(rowAt(i), step); })),
+                "x_" + Twine(i)));
+          for (auto [k, value] : llvm::enumerate(turned(b, rows)))
+            put(value, step + double(k), row);
+        }
+        return {};
+      });
   for (int64_t k = whole; k < work.steps; ++k)
     for (int64_t row = 0; row < width; ++row)
       b.withLanes(1, [&] {
@@ -271,20 +274,24 @@ void PackedRows::pack(Expr first, int64_t count, Expr start, Load load) {
       });
 }
 
+Expr PackedRows::load(Expr start, int64_t rows, Expr k, int64_t group) {
+  return b.withLanes(lanes, [&] {
+    Expr at =
+        start + k * double(llvm::alignTo(rows, lanes)) + double(group * lanes);
+    return b.loadFrom(memory.buffer, work.type, {memory.own, at});
+  });
+}
+
 void PackedRows::accumulate(Tile &tile, Expr start,
                             llvm::function_ref<Expr(Expr, size_t)> w,
                             StringRef stepName) {
   size_t vectors = tile.columns.lanes.size();
-  int64_t width = llvm::alignTo(tile.rows, lanes), groups = width / lanes;
+  int64_t groups = llvm::divideCeil(tile.rows, lanes);
   auto step = [&](Expr k, MutableArrayRef<Expr> sums) {
     Exprs left, right;
     for (int64_t group = 0; group < groups; ++group)
-      b.withLanes(lanes, [&] {
-        Expr at = start + k * double(width) + double(group * lanes);
-        return left.emplace_back(
-            named(b.loadFrom(memory.buffer, work.type, {memory.own, at}),
-                  "x_" + Twine(group)));
-      });
+      left.push_back(
+          named(load(start, tile.rows, k, group), "x_" + Twine(group)));
     for (size_t v = 0; v < vectors; ++v)
       right.push_back(named(w(k, v), "w_" + Twine(v)));
     auto add = [&](int64_t row, size_t v) {

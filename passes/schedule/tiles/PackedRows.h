@@ -1,4 +1,4 @@
-// Rows of a matrix product's left operand, packed so that a load fetches the
+// Rows of a matrix product's left operand (f32 or f16), packed so that a load fetches the
 // elements of several rows at one K step.
 //
 // If a multiply-add takes a lane of a vector as factor, a tile that reads the
@@ -96,6 +96,11 @@ public:
   void emit(Load load, llvm::function_ref<void(ForTiles)> ofBlock);
   /// Packs `count` rows from `first` on, at element `start` of the memory.
   void pack(graph::Expr first, int64_t count, graph::Expr start, Load load);
+  /// Loads the elements at K step `k` of group number `group` of as many packed
+  /// rows as a vector has lanes, from a tile of `rows` rows that is packed from
+  /// `start` on.
+  graph::Expr load(graph::Expr start, int64_t rows, graph::Expr k,
+                   int64_t group);
   /// Emits `tile += packed rows * w(k, vector)`, for packed rows from `start`
   /// on.
   void
