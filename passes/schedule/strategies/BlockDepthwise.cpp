@@ -24,6 +24,7 @@
 // channels.
 
 #include "dialects/kernel/LoopAttributes.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "passes/schedule/Anchors.h"
 #include "passes/schedule/Strategy.h"
@@ -32,8 +33,6 @@
 #include "passes/schedule/tiles/TileStore.h"
 
 #include <map>
-
-#include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
 using namespace ingot::graph;

@@ -1,6 +1,7 @@
 #include "passes/schedule/tiles/DotTile.h"
 
 #include "dialects/kernel/DotLane.h"
+#include "dialects/kernel/NumberTypes.h"
 #include "dialects/kernel/ValueNames.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -262,13 +263,8 @@ private:
   Exprs addStage(Expr first, int64_t steps, ArrayRef<Expr> given) {
     Exprs halves;
     for (int64_t row = firstRow; row < endRow; ++row)
-      for (const Part &part : parts) {
-        auto type = VectorType::get({part.lanes}, operands.aType);
-        halves.push_back(b.wrap(
-            arith::ConstantOp::create(
-                b.builder, b.loc, cast<TypedAttr>(b.builder.getZeroAttr(type))),
-            operands.aType));
-      }
+      for (const Part &part : parts)
+        halves.push_back(zeroHalves(b, part.lanes));
     halves = addSteps(first, steps, halves);
     return isOfHalves(tile) ? added(halves, given) : widened(halves, given);
   }
@@ -600,7 +596,8 @@ void accumulateDots(KernelBuilder &b, Tile &tile, const DotForm &form,
                         ArrayRef<Expr> given) {
       Exprs sums(given.begin(), given.end()), halves;
       for (Expr sum : sums)
-        halves.push_back(firstHalves(b, sum, form, operands.aType));
+        halves.push_back(
+            zeroHalves(b, laneCount(sum.value.getType()) * form.group));
       halves = b.loop(count, halves, [&](Expr trip, ArrayRef<Expr> carried) {
         Expr group = named(first + trip, "group");
         return addGroup(group, form.group,

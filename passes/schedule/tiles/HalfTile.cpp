@@ -256,16 +256,6 @@ Expr fmaOfHalves(KernelBuilder &b, Expr x, Expr y, Expr sum) {
                 sum.type);
 }
 
-Expr firstHalves(KernelBuilder &b, Expr sum, const DotForm &form, Type narrow) {
-  auto lanes = dyn_cast<VectorType>(sum.value.getType());
-  auto type = VectorType::get(
-      {(lanes ? lanes.getNumElements() : 1) * form.group}, narrow);
-  return b.wrap(
-      arith::ConstantOp::create(b.builder, b.loc,
-                                cast<TypedAttr>(b.builder.getZeroAttr(type))),
-      narrow);
-}
-
 Value addHalves(KernelBuilder &b, Value sum, Value halves, int64_t group) {
   int64_t count = cast<VectorType>(halves.getType()).getNumElements();
   for (int64_t first = 0; first < group; ++first) {

@@ -75,10 +75,6 @@ graph::Expr widened(KernelBuilder &b, graph::Expr halves);
 graph::Expr fmaOfHalves(KernelBuilder &b, graph::Expr x, graph::Expr y,
                         graph::Expr sum);
 
-/// Returns the initial partial sum of an f16 stage (DotForm::stage): zeros,
-/// with one lane for each K step of a group and each lane of `sum`.
-graph::Expr firstHalves(KernelBuilder &b, graph::Expr sum, const DotForm &form,
-                        mlir::Type narrow);
 /// Returns `sum` plus the partial sum `halves` of an f16 stage
 /// (DotForm::stage). Each lane of `sum` gets `group` adjacent lanes of
 /// `halves`.

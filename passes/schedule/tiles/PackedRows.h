@@ -1,5 +1,5 @@
-// Rows of a matrix product's left operand (f32 or f16), packed so that a load fetches the
-// elements of several rows at one K step.
+// Rows of a matrix product's left operand (f32 or f16), packed so that a load
+// fetches the elements of several rows at one K step.
 //
 // If a multiply-add takes a lane of a vector as factor, a tile that reads the
 // left operand in place holds one vector for each of its rows, with as many K
